@@ -1,0 +1,51 @@
+# Two commands matter: `make demo` sets up and verifies an example, `make test` sets up and runs every check.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+FILE   ?= examples/wrong-number.json
+
+.PHONY: demo test check unit docs bench dev clean
+
+demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
+	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
+
+test: $(VENV)/tested check unit ## set up, then lint, types, docs and tests against the built wheel
+
+check: $(VENV)/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python docs/generate.py --check
+
+unit: $(VENV)/tested
+	$(BIN)/pytest -n 2
+
+docs: $(VENV)/tested ## write the generated reference pages and schemas
+	$(BIN)/python docs/generate.py
+
+bench: $(VENV)/tested ## measure speed, side by side in one run
+	$(BIN)/python -m benchmarks.core
+
+dev: $(VENV)/tested ## editable install, for working on the code
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+
+SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml constraints.txt
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(BIN)/python $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --force-reinstall --no-deps .
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt .
+	@touch $@
+
+# The wheel is what is tested: it is built, installed, and the tests import it from there.
+$(VENV)/tested: $(BIN)/python $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt build
+	rm -rf dist && $(BIN)/python -m build --wheel --outdir dist . >/dev/null
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/*.whl
+	@touch $@ $(VENV)/installed
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,68 @@
+"""Findings and policy make a decision. Pure: no I/O, no clock, no mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from stillme.policy import Policy
+from stillme.reasons import WEAK_EVIDENCE, Decision, Gate, Reason, asked_by
+from stillme.validators.base import Finding
+
+__all__ = ["Ruling", "band", "decide"]
+
+STRICTNESS = {Decision.ANSWER: 0, Decision.ASK_CLARIFY: 1, Decision.REFUSE: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The decision, its reason codes in the order they were found, and whether it rests on checks that really ran."""
+
+    decision: Decision
+    reasons: tuple[str, ...]
+    verified: bool
+    decisive: tuple[Finding, ...] = ()
+    """The findings that made it more than an answer."""
+
+
+def decide(findings: Sequence[Finding], policy: Policy, *, claims_made: bool, all_supported: bool) -> Ruling:
+    """The strictest decision that a hard finding asks for.
+
+    `claims_made`: the draft makes factual claims; `all_supported`: and every one of them is supported.
+    """
+    codes = list(dict.fromkeys(str(f.reason) for f in findings if f.reason))
+    hard = [f for f in findings if _asks(f, policy)]
+    if policy.behavior.allow_soft_answer_with_warning and claims_made and all_supported and all(f.reason in WEAK_EVIDENCE for f in hard):
+        hard = []
+    decision = max((_wanted(f) for f in hard), key=STRICTNESS.__getitem__, default=Decision.ANSWER)
+    if decision is Decision.ANSWER and codes:
+        codes.insert(0, Reason.PASSED_WITH_WARNINGS.value)
+    decisive = tuple(f for f in hard if _wanted(f) is decision)
+    return Ruling(decision, tuple(codes), _verified(findings, claims_made), decisive)
+
+
+def _asks(finding: Finding, policy: Policy) -> bool:
+    """Whether a finding changes the decision: a hard flag, or a crashed hard gate where the policy refuses on errors."""
+    if finding.gate is not Gate.HARD or finding.repaired:
+        return False
+    return finding.outcome == "flagged" or (finding.outcome == "errored" and policy.on_error == "refuse")
+
+
+def _wanted(finding: Finding) -> Decision:
+    return Decision.REFUSE if finding.outcome == "errored" else asked_by(str(finding.reason))
+
+
+def _verified(findings: Sequence[Finding], claims_made: bool) -> bool:
+    """No hard gate errored, something was checked, and factual claims went through Gate 4."""
+    if any(f.outcome == "errored" and f.gate is Gate.HARD for f in findings):
+        return False
+    ran = {f.validator for f in findings if f.outcome in ("passed", "flagged")}
+    return bool(ran) and (not claims_made or "FactualHallucinationValidator" in ran)
+
+
+def band(probability: float, policy: Policy) -> Literal["low", "medium", "high"]:
+    """The confidence band of a probability."""
+    if probability >= policy.confidence.high:
+        return "high"
+    return "medium" if probability >= policy.confidence.medium else "low"

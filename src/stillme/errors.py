@@ -1,0 +1,45 @@
+"""Every exception this package raises.
+
+StillMeError
+├── InputError      the caller sent something that cannot be verified
+├── PolicyError     the operator's policy cannot be used (raised when it is loaded, never while verifying)
+└── BackendError    something outside this package failed: a guard callable, a plugin, a file that cannot be read
+
+A failed verification is not an exception: it is a verdict.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["BackendError", "InputError", "PolicyError", "StillMeError", "nearest", "shown"]
+
+
+class StillMeError(Exception):
+    """Base of every exception of this package."""
+
+
+class InputError(StillMeError):
+    """The request cannot be verified as it stands; the message names the field, the value and the way out."""
+
+
+class PolicyError(StillMeError):
+    """The policy cannot be used; the message names the key, the value and the valid choices."""
+
+
+class BackendError(StillMeError):
+    """Code or a service outside this package failed while it was asked for help."""
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """The choice that looks most like `word`, if one looks like it at all."""
+    close = difflib.get_close_matches(word[:100], sorted(choices), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """A value as it may stand in a message: one line, no control characters, never long."""
+    head = value[: limit + 1] if isinstance(value, str) else value
+    text = ascii(head) if isinstance(head, str) and not head.isprintable() else repr(head)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

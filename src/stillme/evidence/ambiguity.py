@@ -1,0 +1,203 @@
+"""Whether a question can be answered as it stands: too broad, a reference that nothing resolves, or one name for several things."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from stillme.evidence.lexicon import Lexicon
+from stillme.evidence.names import Name, capitalised_words, find_names
+from stillme.evidence.passage import Passage
+from stillme.evidence.reading import Statement
+from stillme.evidence.rules import load
+from stillme.evidence.text import Sentence, Text
+
+__all__ = ["Ambiguity", "Option", "find_ambiguity"]
+
+ENOUGH_OF_QUESTION: Final = 0.6
+MOST_OPTIONS: Final = 8
+DETERMINERS: Final = frozenset("the a an my our your his her their".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of the things a question may mean: how to name it, and the words that tell it from the others."""
+
+    label: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """Why the question cannot be answered as it stands, and what it may mean."""
+
+    kind: Literal["broad", "reference", "options", "namesakes"]
+    options: tuple[Option, ...] = ()
+    word: str = ""
+    """The word of the question that could be any of the options."""
+
+
+@cache
+def _lexicon() -> Lexicon:
+    return Lexicon(load("ambiguity")["lists"])
+
+
+def find_ambiguity(query: Text, conversation: Sequence[Text], passages: Sequence[Passage]) -> Ambiguity | None:
+    """Why the question cannot be answered as it stands, if so."""
+    cues = _lexicon().names(query)
+    if "broad" in cues and not conversation and not _names_in(query):
+        return Ambiguity("broad")
+    reference = _reference(query) if "reference" in cues and "expletive" not in cues else None
+    if reference is not None and _mentions(conversation):
+        return None
+    if "several" in cues:
+        return None
+    options = _options(query, passages, reference is not None)
+    if options:
+        word = reference or _shared_word(query, options)
+        return Ambiguity("options" if reference is None else "reference", options, word)
+    if reference is not None and not passages:
+        return Ambiguity("reference", (), reference)
+    return _namesakes(query, passages)
+
+
+def _names_in(query: Text) -> list[Name]:
+    whole = Sentence(0, len(query), 0, len(query.raw))
+    return find_names(query, [whole], capitalised_words([query]))
+
+
+def _mentions(conversation: Sequence[Text]) -> bool:
+    return any(any(w.content for w in turn.words) for turn in conversation)
+
+
+def _reference(query: Text) -> str | None:
+    """The pronoun that nothing in the question resolves: no name, and no noun phrase before it."""
+    match = _lexicon().first(query, "reference")
+    if match is None or _names_in(query):
+        return None
+    before = query.words[: match.first]
+    if any(w.lower in DETERMINERS for w in before) or sum(w.content for w in before) >= 2:
+        return None
+    return query.slice(match.first, match.last) if query.words[match.last - 1].word else query.words[match.first].text
+
+
+# several things of one kind
+
+
+def _options(query: Text, passages: Sequence[Passage], by_reference: bool) -> tuple[Option, ...]:
+    """Things of one kind of which the passages say what the question asks, when the question names none of them."""
+    asked = {w.stem for w in query.words if w.content}
+    if not asked:
+        return ()
+    known = capitalised_words([p.text for p in passages])
+    found: dict[tuple[str, ...], Option] = {}
+    heads: dict[str, set[tuple[str, ...]]] = {}
+    for passage in passages:
+        for statement in passage.reading(known).statements:
+            subject = _subject(statement)
+            if subject is None or len(asked & statement.stems) < ENOUGH_OF_QUESTION * len(asked):
+                continue
+            head, option = _head_and_option(statement, subject, asked, by_reference)
+            if option is not None:
+                found.setdefault(option.parts, option)
+                heads.setdefault(head, set()).add(option.parts)
+    family = max(heads.values(), key=len, default=set())
+    options = [o for parts, o in found.items() if parts in family]
+    named = set(query.folded)
+    if len(options) < 2 or any(not named.isdisjoint(o.parts) for o in options) or _plural(query, heads):
+        return ()
+    return tuple(options[:MOST_OPTIONS])
+
+
+def _subject(statement: Statement) -> Name | None:
+    """The name that opens the statement, behind an article at the most."""
+    text, first = statement.reading.text, statement.first
+    start = first + 1 if text.words[first].lower in DETERMINERS else first
+    name = next((n for n in statement.names if n.first in (start, first)), None)
+    if name is not None:
+        return name
+    opening = text.words[start] if start < statement.last else None
+    follows = text.words[start + 1] if start + 1 < statement.last else None
+    if opening is not None and opening.capital and not opening.stop and follows is not None and follows.content and start == first:
+        return Name(start, start + 1, (opening.folded,))
+    return None
+
+
+def _head_and_option(statement: Statement, subject: Name, asked: set[str], by_reference: bool) -> tuple[str, Option | None]:
+    """The kind of thing the subject is ('plan' of 'the Starter plan', 'gói' of 'Gói Gia Đình') and what tells it from others of its kind."""
+    text = statement.reading.text
+    words = text.words
+    inside = [i for i in range(subject.first, subject.last) if words[i].word or words[i].number]
+    head = next((i for i in inside if words[i].stem in asked), None)
+    last = subject.last
+    if head is None and last < statement.last and words[last].stem in asked and not words[last].capital and not words[last].stop:
+        head, last = last, last + 1
+    if head is None and not by_reference:
+        return "", None
+    if head is None:
+        head = inside[-1] if len(inside) > 1 else None
+    kind = words[head].stem if head is not None else "?"
+    parts = tuple(words[i].folded for i in inside if i != head)
+    label = text.slice(subject.first, last)
+    return kind, Option(label, parts) if parts else None
+
+
+def _plural(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:
+    """'How much do the plans cost?' asks for all of them."""
+    return any(w.stem in heads and w.lower.endswith("s") and w.lower.rstrip("s") != w.lower and w.stem != w.lower for w in query.words)
+
+
+def _shared_word(query: Text, options: Sequence[Option]) -> str:
+    labels = {part for o in options for part in Text(o.label).folded}
+    return next((w.text for w in query.words if w.content and w.folded in labels), "")
+
+
+# one name for several things
+
+
+def _namesakes(query: Text, passages: Sequence[Passage]) -> Ambiguity | None:
+    """A name of the question that two sources give to different things, when nothing else in the question tells which."""
+    if len(passages) < 2:
+        return None
+    for name in _names_in(query):
+        holders = [(p, d) for p in passages if (d := _described(p, name))]
+        if len({d for _, d in holders}) < 2 or len({p.source_id for p, _ in holders}) < 2:
+            continue
+        rest = {w.stem for i, w in enumerate(query.words) if w.content and not name.first <= i < name.last}
+        shares = [len(rest & {w.stem for w in p.text.words}) for p, _ in holders]
+        if len(set(shares)) == 1:
+            options = tuple(dict.fromkeys(Option(_label(p, name, d), tuple(d.split())) for p, d in holders))
+            return Ambiguity("namesakes", options[:MOST_OPTIONS], query.slice(name.first, name.last))
+    return None
+
+
+def _described(passage: Passage, name: Name) -> str:
+    """What a passage says the name is: the qualifier of its title, or the words of its definition; '' if it does not say."""
+    qualifier = _qualifier(passage.heading, name)
+    if qualifier:
+        return qualifier
+    text = passage.text
+    for sentence in passage.sentences[:2]:
+        size = len(name.parts)
+        start = sentence.first + (text.words[sentence.first].lower in DETERMINERS)
+        if tuple(text.folded[start : start + size]) != name.parts:
+            continue
+        match = _lexicon().first(text, "definition", start + size, sentence.last)
+        if match is not None and match.first - start - size <= 8:
+            return " ".join(w.folded for w in text.words[match.last : match.last + 5] if w.content)
+    return ""
+
+
+def _qualifier(heading: Text, name: Name) -> str:
+    """'Illinois' of 'Springfield, Illinois'; 'planet' of 'Mercury (planet)'."""
+    size = len(name.parts)
+    if tuple(heading.folded[:size]) != name.parts or len(heading) <= size + 1 or heading.words[size].text not in ",(":
+        return ""
+    return " ".join(w.folded for w in heading.words[size + 1 : size + 4] if w.word)
+
+
+def _label(passage: Passage, name: Name, described: str) -> str:
+    title = (passage.given.title or "").strip()
+    return title if _qualifier(passage.heading, name) and title else f"{' '.join(p.capitalize() for p in name.parts)} ({described})"

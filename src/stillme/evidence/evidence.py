@@ -1,0 +1,230 @@
+"""What the answer claims and what it may stand on: computed once, lazily, and shared by every validator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final
+
+from stillme.contract import RetrievedPassage, Turn, VerifyRequest
+from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
+from stillme.evidence.citations import Marker, find_markers
+from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
+from stillme.evidence.conflicts import Disagreement, find_conflicts
+from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement
+from stillme.evidence.language import identify, requested_language
+from stillme.evidence.names import Name, capitalised_words, find_names
+from stillme.evidence.need import Need, need_of
+from stillme.evidence.numbers import Quantity, find_quantities
+from stillme.evidence.passage import Passage
+from stillme.evidence.reading import Reading
+from stillme.evidence.references import Reference, find_references
+from stillme.evidence.sentences import Sentence, split
+from stillme.evidence.similarity import similarities
+from stillme.evidence.text import Text
+
+__all__ = ["DEFAULT_GROUNDER", "Evidence"]
+
+DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
+NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class Evidence:
+    """One request, read. Every property is computed on first use and never changes."""
+
+    request: VerifyRequest
+    as_of: datetime
+    grounder: Grounder = DEFAULT_GROUNDER
+
+    @classmethod
+    def of(
+        cls,
+        query: str = "",
+        draft: str = "",
+        passages: Sequence[str | RetrievedPassage] = (),
+        as_of: datetime = NO_TIME,
+        conversation: Sequence[str] = (),
+        generation_confidence: float | None = None,
+    ) -> Evidence:
+        """Evidence from plain texts: what the spec's `ValidatorChain.run` and the tests of a validator need."""
+        given = tuple(p if isinstance(p, RetrievedPassage) else RetrievedPassage(source_id=str(n), text=p) for n, p in enumerate(passages, 1))
+        turns = tuple(Turn(role="user", content=text) for text in conversation)
+        request = VerifyRequest(
+            query=query, draft_answer=draft, retrieved_context=given, conversation=turns, generation_confidence=generation_confidence
+        )
+        return cls(request, as_of)
+
+    def with_draft(self, draft: str) -> Evidence:
+        """The same request with another draft; what was read of question and passages is kept."""
+        other = Evidence(self.request.model_copy(update={"draft_answer": draft}), self.as_of, self.grounder)
+        shared = ("query", "passages", "language", "need", "ambiguity", "conflicts", "similarities", "conversation")
+        other.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
+        return other
+
+    # what was given
+
+    @cached_property
+    def query(self) -> Text:
+        """The user's question."""
+        return Text(self.request.query)
+
+    @cached_property
+    def draft(self) -> Text:
+        """The draft answer; blank in Pattern B."""
+        return Text(self.request.draft_answer or "")
+
+    @cached_property
+    def passages(self) -> list[Passage]:
+        """The passages that can be read: those of white space are no evidence."""
+        given = self.request.retrieved_context
+        return [Passage(number, p) for number, p in enumerate(given, 1) if p.text.strip()]
+
+    @cached_property
+    def conversation(self) -> list[Text]:
+        """Earlier turns, oldest first; they resolve references and are never evidence."""
+        return [Text(turn.content) for turn in self.request.conversation]
+
+    @property
+    def has_draft(self) -> bool:
+        """False in Pattern B."""
+        return bool((self.request.draft_answer or "").strip())
+
+    # the question
+
+    @cached_property
+    def query_language(self) -> str:
+        """The language the question is written in."""
+        return identify(self.query)
+
+    @cached_property
+    def language(self) -> str:
+        """The language the user is to be answered in."""
+        asked = requested_language(self.query)
+        if asked:
+            return asked
+        stated = self.request.metadata.language
+        if stated != "auto":
+            return stated
+        if self.query_language != "unknown":
+            return self.query_language
+        return next((found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown")
+
+    @cached_property
+    def need(self) -> Need:
+        """What the question asks for, and whether that needs a source."""
+        return need_of(self.query)
+
+    @cached_property
+    def similarities(self) -> list[float]:
+        """For each passage, the given similarity or the computed one."""
+        return similarities(self.query, self.passages, self.query_language)
+
+    @property
+    def max_similarity(self) -> float | None:
+        """The best similarity, or None without passages."""
+        return max(self.similarities, default=None)
+
+    @cached_property
+    def ambiguity(self) -> Ambiguity | None:
+        """Why the question cannot be answered as it stands, if so."""
+        return find_ambiguity(self.query, self.conversation, self.passages)
+
+    # the draft
+
+    @cached_property
+    def draft_language(self) -> str:
+        """The language the draft is written in."""
+        return identify(self.draft)
+
+    @cached_property
+    def markers(self) -> list[Marker]:
+        """The citation markers of the draft."""
+        return find_markers(self.draft, self.passages, len(self.request.retrieved_context))
+
+    @cached_property
+    def draft_sentences(self) -> list[Sentence]:
+        """The sentences of the draft."""
+        return split(self.draft, [m.span for m in self.markers])
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """Every sentence of the draft as a claim, factual or not."""
+        asked = self.need.kind == "opinion" or asks_for_opinion(self.query)
+        return find_claims(self.draft, self.draft_sentences, self.markers, opinion_asked=asked)
+
+    @cached_property
+    def factual_claims(self) -> list[Claim]:
+        """The claims that a source could support or contradict."""
+        return [claim for claim in self.claims if claim.factual]
+
+    @cached_property
+    def known_names(self) -> frozenset[str]:
+        """Words that stand capitalised inside a sentence anywhere in the request."""
+        return capitalised_words([self.query, self.draft, *self.conversation, *(p.text for p in self.passages)])
+
+    @cached_property
+    def grounding_task(self) -> GroundingTask:
+        """What the grounder is asked."""
+        return GroundingTask(
+            self.draft, self.factual_claims, self.passages, self.query, self.conversation, self.draft_language, self.known_names
+        )
+
+    @cached_property
+    def judgements(self) -> list[Judgement]:
+        """For each factual claim, in order, what the grounder says."""
+        return self.grounder.judge([self.grounding_task])[0]
+
+    @cached_property
+    def judged(self) -> list[tuple[Claim, Judgement]]:
+        """Each factual claim with its judgement."""
+        return list(zip(self.factual_claims, self.judgements, strict=True))
+
+    @cached_property
+    def claim_quantities(self) -> list[Quantity]:
+        """The figures of the factual claims, citation markers left out."""
+        inside = [(c.first, c.last, {self.draft.token_at(m.start + 1) for m in c.markers}) for c in self.factual_claims]
+        found = find_quantities(self.draft, self.draft_language)
+        return [q for q in found if any(a <= q.first < b and q.first not in marked for a, b, marked in inside)]
+
+    @cached_property
+    def claim_names(self) -> list[Name]:
+        """The names in the factual claims."""
+        sentences = [Sentence(c.first, c.last, c.start, c.end) for c in self.factual_claims]
+        return find_names(self.draft, sentences, self.known_names)
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        """Addresses, DOIs and author-year references of the draft."""
+        return find_references(self.draft, self.query, self.passages)
+
+    # the sources
+
+    @cached_property
+    def source_readings(self) -> list[Reading]:
+        """Each passage and each heading, read."""
+        known = self.known_names
+        return [r for p in self.passages for r in (p.reading(known), p.heading_reading(known))]
+
+    @cached_property
+    def source_quantities(self) -> list[Quantity]:
+        """Every figure that a passage, a title or a timestamp states."""
+        return [q for reading in self.source_readings for q in reading.quantities]
+
+    # the sources among themselves
+
+    @cached_property
+    def conflicts(self) -> list[Disagreement]:
+        """Where two sources disagree."""
+        return find_conflicts(self.passages)
+
+    @cached_property
+    def relevant_conflicts(self) -> list[Disagreement]:
+        """The disagreements that concern the question or a claim of the draft."""
+        if not self.conflicts:
+            return []
+        texts = [self.query.words, *(self.draft.words[c.first : c.last] for c in self.factual_claims)]
+        stems = {w.stem for words in texts for w in words if w.content and not w.number}
+        return [c for c in self.conflicts if not stems.isdisjoint(w.stem for w in Text(c.about).words)]

@@ -1,0 +1,304 @@
+"""Grounding: for each claim whether the passages support it, contradict it or say nothing of it, and where.
+
+A grounder sits behind a small protocol, so that a trained model can take the place of the exact features (or stand behind them):
+tasks in, one judgement a claim out. Batches come first: a model may score the claims of many requests in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol
+
+from stillme.evidence.alignment import Alignment, align
+from stillme.evidence.claims import Claim
+from stillme.evidence.names import Name
+from stillme.evidence.passage import Passage
+from stillme.evidence.reading import Reading, Statement, cues
+from stillme.evidence.scoring import probability
+from stillme.evidence.sentences import Sentence
+from stillme.evidence.text import Text
+from stillme.version import __version__
+
+__all__ = ["ExactGrounder", "Grounder", "GroundingTask", "Judgement", "Quote"]
+
+Status = Literal["supported", "contradicted", "unsupported"]
+SUPPORT_AT: Final = 0.5
+MOST_STATEMENTS: Final = 3
+WORTH_ALIGNING: Final = 0.25
+NEGATIVE_ASSENT: Final = frozenset("no nope not false incorrect never không chưa sai".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Characters `start` to `end` of a passage's text; copied, never paraphrased."""
+
+    passage: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a grounder says of one claim; `score` is the probability that it is supported."""
+
+    status: Status
+    score: float
+    passages: tuple[int, ...] = ()
+    """Indices of the passages that support it (or, if contradicted, speak against it)."""
+    quote: Quote | None = None
+    unsupported: tuple[tuple[int, int], ...] = ()
+    """Character ranges of the draft that lack support."""
+    decided_by: str = "exact"
+    detail: str = ""
+
+    @property
+    def supported(self) -> bool:
+        """Whether a passage supports the claim."""
+        return self.status == "supported"
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingTask:
+    """The claims of one draft and the passages they are judged against."""
+
+    draft: Text
+    claims: Sequence[Claim]
+    passages: Sequence[Passage]
+    query: Text
+    conversation: Sequence[Text]
+    language: str
+    known_names: frozenset[str]
+
+
+class Grounder(Protocol):
+    """Judges claims against passages; the same task gives the same judgements, whatever else is in the batch."""
+
+    @property
+    def id(self) -> str:
+        """What decided, by name and version: it is recorded in every verdict."""
+        ...
+
+    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
+        """For each task, one judgement a claim, in order."""
+        ...
+
+
+class ExactGrounder:
+    """Alignment by words, names, figures, negation, quantifiers and roles; no model."""
+
+    @property
+    def id(self) -> str:
+        """Name and version of the rules."""
+        return f"exact-features/{__version__}"
+
+    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
+        """For each task, one judgement a claim, in order."""
+        return [_Bench(task).judgements() if task.claims else [] for task in tasks]
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A passage that shares words with a claim, and its statements that share most."""
+
+    passage: int
+    statements: list[Statement] = field(default_factory=list)
+    shared: float = 0.0
+
+
+class _Bench:
+    """The passages of one task, indexed by word and by meaning, so that a claim finds its statements without reading all."""
+
+    def __init__(self, task: GroundingTask) -> None:
+        self.task = task
+        self.readings = [p.reading(task.known_names) for p in task.passages]
+        self.headings = [p.heading_reading(task.known_names) for p in task.passages]
+        self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
+        self.index: dict[str, list[int]] = {}
+        for place, (_, statement) in enumerate(self.places):
+            for stem in statement.stems:
+                self.index.setdefault(stem, []).append(place)
+        self.meanings: dict[int, list[int]] | None = None
+        self.memo: dict[tuple[object, ...], Judgement] = {}
+        sentences = [Sentence(c.first, c.last, c.start, c.end) for c in task.claims]
+        self.draft = Reading(task.draft, sentences, task.language, task.known_names)
+
+    def judgements(self) -> list[Judgement]:
+        """One judgement a claim, in order."""
+        return [self._judge(n, claim) for n, claim in enumerate(self.task.claims)]
+
+    def _judge(self, n: int, claim: Claim) -> Judgement:
+        if not self.places:
+            return Judgement("unsupported", 0.0, unsupported=(claim.span,), detail="no passage to stand on")
+        if claim.assent:
+            return self._judge_assent(claim)
+        statement = self.draft.statements[n]
+        statement.skipped = _hidden(self.task.draft, claim)
+        return self._decide(statement, self._subjects(n, statement), claim)
+
+    def _judge_assent(self, claim: Claim) -> Judgement:
+        """A bare yes or no claims what the question asks, or its opposite."""
+        query = self.task.query
+        whole = Sentence(0, len(query), 0, len(query.raw))
+        reading = Reading(query, [whole], self.task.language, self.task.known_names)
+        asked = self._decide(reading.statements[0], (), claim)
+        negative = self.task.draft.words[claim.first].lower in NEGATIVE_ASSENT
+        status: Status = asked.status
+        if negative and status != "unsupported":
+            status = "supported" if status == "contradicted" else "contradicted"
+        score = asked.score if not negative or status == "unsupported" else round(1 - asked.score, 4)
+        lacking = () if status == "supported" else (claim.span,)
+        return Judgement(status, score, asked.passages, asked.quote, lacking, detail=asked.detail)
+
+    def _subjects(self, n: int, statement: Statement) -> tuple[Name, ...]:
+        """Names a claim speaks of without repeating them: of the claim before it, or of the question."""
+        if statement.names:
+            return ()
+        if statement.refers_back and n > 0 and self.draft.statements[n - 1].names:
+            return tuple(self.draft.statements[n - 1].names)
+        return self._asked_names()
+
+    def _asked_names(self) -> tuple[Name, ...]:
+        task = self.task
+        for text in (task.query, *reversed(task.conversation)):
+            whole = Sentence(0, len(text), 0, len(text.raw))
+            names = Reading(text, [whole], task.language, task.known_names).statements[0].names if len(text) else []
+            if names:
+                return tuple(names)
+            if cues().words("anaphora").isdisjoint(text.lowers):
+                break
+        return ()
+
+    # finding statements
+
+    def _candidates(self, claim: Statement) -> list[_Candidate]:
+        """For each passage that shares words with the claim, its statements that share most, best first."""
+        weights: dict[int, float] = {}
+        words = claim.reading.text.words
+        for i in claim.content:
+            for place in self._where(claim, i):
+                weights[place] = weights.get(place, 0.0) + (1.5 if words[i].capital or words[i].number else 1.0)
+        ranked = sorted(weights, key=lambda place: (-weights[place], place))
+        found: dict[int, _Candidate] = {}
+        for place in ranked:
+            passage, statement = self.places[place]
+            candidate = found.setdefault(passage, _Candidate(passage))
+            if not candidate.statements:
+                candidate.shared = weights[place]
+            if len(candidate.statements) < MOST_STATEMENTS * 2:
+                candidate.statements.append(statement)
+        best = max((c.shared for c in found.values()), default=0.0)
+        return [c for c in found.values() if c.shared >= best * WORTH_ALIGNING]
+
+    def _where(self, claim: Statement, i: int) -> set[int] | list[int]:
+        """The statements that hold a word of the claim, as such or by meaning."""
+        direct = self.index.get(claim.reading.text.words[i].stem, [])
+        concepts = claim.reading.concepts[i]
+        if not concepts:
+            return direct
+        if self.meanings is None:
+            self.meanings = self._index_meanings()
+        return set(direct).union(*(self.meanings.get(c, ()) for c in concepts))
+
+    def _index_meanings(self) -> dict[int, list[int]]:
+        meanings: dict[int, list[int]] = {}
+        for place, (_, statement) in enumerate(self.places):
+            for concept in statement.concepts:
+                meanings.setdefault(concept, []).append(place)
+        return meanings
+
+    # judging
+
+    def _decide(self, statement: Statement, subjects: Sequence[Name], claim: Claim) -> Judgement:
+        text = statement.reading.text
+        key = (text.slice(statement.first, statement.last), tuple(n.parts for n in subjects), claim.assent)
+        if key in self.memo:
+            return _moved(self.memo[key], claim)
+        judged = self._weigh([self._align(statement, c, subjects) for c in self._candidates(statement)], claim)
+        self.memo[key] = judged
+        return judged
+
+    def _align(self, claim: Statement, candidate: _Candidate, subjects: Sequence[Name]) -> tuple[int, Alignment]:
+        chosen = _enough(claim, candidate.statements)
+        passage = candidate.passage
+        return passage, align(claim, self.readings[passage], chosen, self.headings[passage], subjects)
+
+    def _weigh(self, aligned: Sequence[tuple[int, Alignment]], claim: Claim) -> Judgement:
+        """Supported if one passage supports it; contradicted if none does and one is incompatible; else unsupported."""
+        scored = sorted(((probability(a), n, a) for n, a in aligned), key=lambda item: (-item[0], item[1]))
+        if not scored:
+            return Judgement("unsupported", 0.02, unsupported=(claim.span,), detail="no passage speaks of it")
+        supporting = [item for item in scored if item[0] >= SUPPORT_AT]
+        if supporting:
+            score, passage, best = supporting[0]
+            return Judgement("supported", score, tuple(n for _, n, _ in supporting), _quote(passage, best))
+        against = [item for item in scored if item[2].incompatible]
+        score, passage, best = against[0] if against else scored[0]
+        status: Status = "contradicted" if against else "unsupported"
+        sources = tuple(n for _, n, _ in against)
+        return Judgement(status, score, sources, _quote(passage, best) if against else None, _lacking(best, claim), detail=_why(best))
+
+
+def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement]:
+    """The best statement, and up to two more that carry something of the claim which the ones before do not."""
+    chosen = [statements[0]]
+    have = set(claim.stems & statements[0].stems)
+    for other in statements[1:]:
+        more = (claim.stems & other.stems) - have
+        if more and len(chosen) < MOST_STATEMENTS:
+            chosen.append(other)
+            have |= more
+    return chosen
+
+
+def _hidden(draft: Text, claim: Claim) -> frozenset[int]:
+    """Tokens of citation markers and web addresses: they are not part of what is claimed."""
+    spans = [m.span for m in claim.markers] + [u for u in draft.urls if claim.start <= u[0] < claim.end]
+    return frozenset(i for a, b in spans for i in range(draft.token_at(a), draft.token_at(b)) if draft.starts[i] < b)
+
+
+def _moved(judged: Judgement, claim: Claim) -> Judgement:
+    """A judgement of the same words elsewhere in the draft: spans are given as the whole claim."""
+    lacking = (claim.span,) if judged.unsupported else ()
+    return Judgement(judged.status, judged.score, judged.passages, judged.quote, lacking, judged.decided_by, judged.detail)
+
+
+def _quote(passage: int, found: Alignment) -> Quote:
+    """The best statement, with a second one where it stands next to it."""
+    chosen = [found.best.sentence]
+    order = [s.sentence for s in found.source.statements]
+    at = order.index(chosen[0])
+    near = {order[k] for k in (at - 1, at + 1) if 0 <= k < len(order)}
+    chosen += [s.sentence for s in found.statements[1:2] if s.sentence in near]
+    return Quote(passage, min(s.start for s in chosen), max(s.end for s in chosen))
+
+
+def _lacking(found: Alignment, claim: Claim) -> tuple[tuple[int, int], ...]:
+    """Character ranges of what the source does not carry: objections and missing words, joined where they touch."""
+    if claim.assent:
+        return (claim.span,)
+    text = found.claim.reading.text
+    tokens = set(found.missing)
+    for objection in found.objections:
+        tokens.update(range(objection.first, objection.last))
+    tokens -= found.claim.skipped
+    ranges: list[tuple[int, int]] = []
+    for i in sorted(tokens):
+        start, end = text.starts[i], text.ends[i]
+        if ranges and not text.raw[ranges[-1][1] : start].strip():
+            ranges[-1] = (ranges[-1][0], end)
+        else:
+            ranges.append((start, end))
+    return tuple(ranges) or (claim.span,)
+
+
+def _why(found: Alignment) -> str:
+    """In words, what speaks against the claim or is missing."""
+    text = found.claim.reading.text
+    for objection in found.objections:
+        said = text.slice(objection.first, objection.last)
+        if objection.instead and objection.kind in ("figure", "name"):
+            return f"{objection.kind}: claim says {said!r}, source says {objection.instead!r}"
+        return f"{objection.kind}: {said!r}" if objection.kind not in ("certainty", "exclusivity", "quantifier") else objection.kind
+    missing = ", ".join(repr(text.words[i].text) for i in found.missing[:6])
+    return f"not in the sources: {missing}" if missing else "too little in common with any passage"

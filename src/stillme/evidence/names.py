@@ -1,0 +1,96 @@
+"""Names in a text: runs of capitalised words, found without a dictionary, compared without accents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from stillme.evidence.rules import load
+from stillme.evidence.text import Sentence, Text
+
+__all__ = ["Name", "capitalised_words", "find_names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Tokens `first` to `last` (exclusive) name something; `parts` are its words without accents."""
+
+    first: int
+    last: int
+    parts: tuple[str, ...]
+
+    @property
+    def joined(self) -> str:
+        """The name as one word: 'Hà Nội' and 'Hanoi' are one."""
+        return "".join(self.parts)
+
+    def within(self, words: set[str] | frozenset[str]) -> bool:
+        """Whether every part of the name is among the given words."""
+        return all(part in words for part in self.parts)
+
+
+@cache
+def _never_names() -> frozenset[str]:
+    """Capitalised words that name nothing by themselves: months, weekdays, titles of address, Roman numerals."""
+    rules = load("names")
+    return frozenset(" ".join(rules["never"].values()).split())
+
+
+def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:
+    """Words that stand capitalised inside a sentence somewhere: at the start of one they are names too."""
+    seen: set[str] = set()
+    for text in texts:
+        words = text.words
+        for i, word in enumerate(words):
+            if word.capital and not word.stop and i and (words[i - 1].word or words[i - 1].text in ",()–—/&"):
+                seen.add(word.folded)
+    return frozenset(seen)
+
+
+def find_names(text: Text, sentences: Sequence[Sentence], known: frozenset[str]) -> list[Name]:
+    """The names in the given sentences, in order; `known` are words that stand capitalised elsewhere."""
+    names: list[Name] = []
+    for sentence in sentences:
+        i = sentence.first
+        while i < sentence.last:
+            if text.words[i].capital:
+                last = _run(text, i, sentence.last)
+                name = _name(text, i, last, sentence.first, known)
+                if name is not None:
+                    names.append(name)
+                i = last
+            else:
+                i += 1
+    return names
+
+
+def _run(text: Text, i: int, stop: int) -> int:
+    """The end of a run of capitalised words that begins at token i; hyphens and digits joined to it belong to it."""
+    words, gaps = text.words, text.gaps
+    i += 1
+    while i < stop:
+        word = words[i]
+        joined = not gaps[i]
+        if word.capital and (gaps[i].isspace() or words[i - 1].text in "-–'’"):
+            i += 1
+        elif joined and word.text in "-–" and i + 1 < stop and not gaps[i + 1] and (words[i + 1].word or words[i + 1].number):
+            i += 2
+        else:
+            break
+    return i
+
+
+def _name(text: Text, first: int, last: int, opening: int, known: frozenset[str]) -> Name | None:
+    """The run as a name, without words that name nothing; None if nothing is left."""
+    words = text.words
+    opens = first == opening or words[first - 1].text in '"“‘«:(*_|`'
+    while first < last and (words[first].stop or words[first].folded in _never_names()):
+        first += 1
+        opens = False
+    parts = tuple(w.folded.removesuffix("'s") for w in words[first:last] if w.word or w.number)
+    if not parts or (len(parts) == 1 and len(parts[0]) == 1):
+        return None
+    if opens and len(parts) == 1 and not words[first].upper and parts[0] not in known:
+        return None
+    return Name(first, last, parts)

@@ -1,0 +1,329 @@
+"""What a draft claims, in the assistant's own voice, that only a person could claim: memories, a body, feelings, a life.
+
+Behind each first person the auxiliaries and adverbs are read over, with their negation and mood; what stands then is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from stillme.evidence.lexicon import Lexicon
+from stillme.evidence.rules import load
+from stillme.evidence.text import Sentence, Text, fold
+from stillme.evidence.voice import Voice
+
+__all__ = ["SelfClaim", "self_claims"]
+
+WINDOW: Final = 14
+COURTESY: Final = "courtesy"
+MARKS: Final = frozenset(",.;:!?…()[]\"'“”–—-")
+ENGLISH: Final = {"i": "", "i'm": "be", "i've": "have", "i'll": "will", "i'd": "would", "im": "be", "ive": "have"}
+PAIRS: Final = {("used", "to"): "", ("able", "to"): "can", ("going", "to"): "will", ("có", "thể"): "can", ("co", "the"): "can"}
+PLACES: Final = frozenset({"to", "there", "through", "in"})
+ALLOWED: Final = {"can": frozenset({"sense", "memory", "emotion", "consciousness"}), "will": frozenset({"emotion"})}
+COORDINATED: Final = frozenset({"emotion", "memory"})
+TIMES: Final = frozenset({"yesterday", "today", "together", "last", "regularly", "daily", "outside", "inside", "deep", "just", "like"})
+MACHINES: Final = frozenset({"ai", "assistant", "model", "program", "chatbot", "bot", "software", "lý", "hình", "ly", "hinh", "trình"})
+
+
+class SelfClaim(NamedTuple):
+    """Tokens `first` to `last` (exclusive) of the draft claim something of this kind for the assistant itself."""
+
+    kind: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """How a first-person sentence goes on in one language."""
+
+    skip: frozenset[str]
+    adjectives: frozenset[str]
+    participles: frozenset[str]
+    auxiliaries: dict[str, str]
+    frames: dict[str, Lexicon]
+    despite: Lexicon
+    owned: Lexicon
+    fronted: Lexicon
+
+
+class _Predicate(NamedTuple):
+    """What stands behind the auxiliaries: where, after which of them, and whether it is denied."""
+
+    at: int
+    frame: str
+    modal: str
+    negation: int
+
+
+@cache
+def _grammar(language: str, folded: bool) -> _Grammar:
+    rules = load("self_claims")
+    own, classes = rules[language], rules["classes"]
+    spell = fold if folded else str
+    auxiliaries = {spell(w): kind for kind, words in own["auxiliaries"].items() for w in words.split()}
+    frames = {
+        frame: Lexicon({**kinds, COURTESY: own["courtesy"][frame]}, classes) for frame, kinds in own["claims"].items()
+    }
+    owned = {f"{group}.{kind}": rows for group in ("my", "me") for kind, rows in own[group].items()}
+    return _Grammar(
+        skip=_words(own["skip"], folded),
+        adjectives=_words(own["adjectives"], folded),
+        participles=_words(own["participles"], folded),
+        auxiliaries=auxiliaries,
+        frames=frames,
+        despite=Lexicon(own["despite"], classes),
+        owned=Lexicon(owned, classes),
+        fronted=Lexicon(own["fronted"], classes),
+    )
+
+
+def _words(text: str, folded: bool) -> frozenset[str]:
+    return frozenset(map(fold, text.split())) if folded else frozenset(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Speakers:
+    """Who says 'I' in Vietnamese, and where such a word is something else."""
+
+    always: frozenset[str]
+    at_clause_start: frozenset[str]
+    never_behind: frozenset[str]
+    starts_clause: frozenset[str]
+    younger_others: frozenset[str]
+
+
+@cache
+def _speakers(folded: bool) -> _Speakers:
+    rules: dict[str, Any] = load("self_claims")["speakers"]
+    return _Speakers(**{name: _words(str(rules[name]), folded) for name in _Speakers.__slots__})
+
+
+def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list[SelfClaim]:
+    """Every such claim, in order; empty for denials, quotations, suppositions, questions and courtesy."""
+    reader = _Reader(draft, query)
+    if not reader.has_speaker:
+        return []
+    found = chain.from_iterable(reader.read(sentence) for sentence in sentences)
+    return sorted(set(found), key=lambda claim: (claim.first, claim.last, claim.kind))
+
+
+class _Reader:
+    """One draft, read for first persons."""
+
+    __slots__ = ("english", "has_speaker", "query", "speakers", "text", "tokens", "vietnamese", "voice")
+
+    def __init__(self, draft: Text, query: Text) -> None:
+        folded = not draft.accented
+        self.text, self.query = draft, query
+        self.voice = Voice(draft)
+        self.tokens = self.voice.tokens
+        self.speakers = _speakers(folded)
+        known = set(self.tokens)
+        self.english = bool(known & (ENGLISH.keys() | {"my", "me"}))
+        self.vietnamese = bool(known & (self.speakers.always | self.speakers.at_clause_start))
+        self.has_speaker = self.english or self.vietnamese
+
+    def read(self, sentence: Sentence) -> Iterator[SelfClaim]:
+        """The claims of one sentence."""
+        for at in range(sentence.first, sentence.last):
+            token = self.tokens[at]
+            if token in ENGLISH and not self._is_numeral(sentence, at):
+                yield from self._of_speaker("en", sentence, at, ENGLISH[token])
+            elif self.vietnamese and self._speaks_vietnamese(sentence, at):
+                yield from self._of_speaker("vi", sentence, at, "")
+        for language, present in (("en", self.english), ("vi", self.vietnamese)):
+            if present:
+                yield from self._of_owner(language, sentence)
+
+    def _grammar(self, language: str) -> _Grammar:
+        return _grammar(language, not self.text.accented)
+
+    # a first person and what it does
+
+    def _of_speaker(self, language: str, sentence: Sentence, at: int, form: str) -> Iterator[SelfClaim]:
+        grammar = self._grammar(language)
+        predicate = self._predicate(grammar, at + 1, min(sentence.last, at + WINDOW), form)
+        claims = list(self._claims(grammar, sentence, at, predicate))
+        claims += self._coordinated(grammar, sentence, at, predicate)
+        claims += self._fronted(grammar, sentence, at)
+        if claims and self.voice.asserts(sentence, at) and not self.voice.denies(sentence, at):
+            yield from claims
+
+    def _predicate(self, grammar: _Grammar, at: int, stop: int, form: str) -> _Predicate:
+        """Read over adverbs and auxiliaries up to the word that says what the speaker is, has or does."""
+        tokens = self.tokens
+        frame = form if form in ("be", "have") else ""
+        modal = form if form in ("will", "would") else ""
+        negation = -1
+        while at < stop:
+            token = tokens[at]
+            following = tokens[at + 1] if at + 1 < stop else ""
+            if form == "would" and modal and (token in grammar.participles or token.endswith("ed")):
+                modal = ""
+            if (token, following) in PAIRS and frame != "be":
+                modal = PAIRS[token, following]
+                at += 1
+            elif self.voice.negates(at):
+                negation = at
+                modal = modal or ("can" if token in ("can't", "cannot", "couldn't") else "")
+            elif token in grammar.auxiliaries and not (token == "been" and following in PLACES):
+                kind = grammar.auxiliaries[token]
+                frame, modal = (kind, modal) if kind in ("be", "have") else (frame, kind)
+            elif not (token in grammar.skip or (frame == "have" and token in grammar.adjectives) or self._aside(at, stop)):
+                break
+            at += 1
+        return _Predicate(at, frame, modal, negation)
+
+    def _aside(self, at: int, stop: int) -> bool:
+        """The commas of 'I, too, have …'."""
+        tokens = self.tokens
+        return tokens[at] == "," and ("too" in tokens[at - 1 : at] or "too" in tokens[at + 1 : min(at + 2, stop)])
+
+    def _claims(self, grammar: _Grammar, sentence: Sentence, at: int, predicate: _Predicate) -> Iterator[SelfClaim]:
+        stop = min(sentence.last, predicate.at + WINDOW)
+        if predicate.negation >= 0:
+            for match in grammar.despite.find(self.text, predicate.negation + 1, stop):
+                if match.first == predicate.negation + 1 and not self._is_machine_after_all(sentence, match.last):
+                    yield SelfClaim(match.name, at, match.last)
+            return
+        if predicate.modal == "would":
+            return
+        for frame in dict.fromkeys((predicate.frame or "verb", "verb")):
+            for kind, last in self._matches(grammar, frame, predicate.at, stop):
+                if kind in ALLOWED.get(predicate.modal, (kind,)) and not (frame == "have" and self._is_compound(last, stop)):
+                    yield SelfClaim(kind, at, last)
+
+    def _matches(self, grammar: _Grammar, frame: str, at: int, stop: int) -> list[tuple[str, int]]:
+        """The kinds of claim that begin at the token, none if courtesy does."""
+        lexicon = grammar.frames.get(frame)
+        if lexicon is None:
+            return []
+        found: dict[str, int] = {}
+        for match in lexicon.find(self.text, at, stop):
+            if match.first > at:
+                break
+            if match.name == COURTESY:
+                return []
+            if not self._is_hyphenated(match.last):
+                found[match.name] = max(match.last, found.get(match.name, 0))
+        return list(found.items())
+
+    def _coordinated(self, grammar: _Grammar, sentence: Sentence, at: int, first: _Predicate) -> Iterator[SelfClaim]:
+        """'I read it and felt sad': a second verb of the same speaker, if nobody else was named in between."""
+        words, tokens = self.text.words, self.tokens
+        for i in range(first.at, min(sentence.last - 1, first.at + WINDOW)):
+            if tokens[i] in ("and", "then", "but", "và", "rồi", "nhưng", "va", "roi"):
+                carried = first.negation if tokens[i] not in ("but", "nhưng") else -1
+                second = self._predicate(grammar, i + 1, min(sentence.last, i + WINDOW), "")
+                if carried < 0 or second.negation >= 0:
+                    modal = second.modal or ("" if tokens[i] in ("but", "nhưng") else first.modal)
+                    found = self._claims(grammar, sentence, at, second._replace(modal=modal))
+                    yield from (claim for claim in found if claim.kind in COORDINATED)
+                return
+            if words[i].capital or tokens[i] in self._interrupting():
+                return
+
+    def _interrupting(self) -> frozenset[str]:
+        return _interrupting(not self.text.accented)
+
+    def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
+        """'As a child, I …', 'Hồi nhỏ tôi …'."""
+        first = max(sentence.first, at - 9)
+        for match in grammar.fronted.find(self.text, first, at):
+            opens = match.first == sentence.first or self.tokens[match.first - 1] in MARKS or match.first - 1 == sentence.first
+            near = match.last == at or self.tokens[at - 1] == ","
+            if opens and near:
+                yield SelfClaim(match.name, match.first, at + 1)
+
+    # what belongs to a first person, or happens to it
+
+    def _of_owner(self, language: str, sentence: Sentence) -> Iterator[SelfClaim]:
+        matches = list(self._grammar(language).owned.find(self.text, sentence.first, sentence.last))
+        polite = {match.first for match in matches if match.name == f"my.{COURTESY}"}
+        for match in matches:
+            kind = match.name.split(".")[1]
+            if match.first in polite or self._is_hyphenated(match.last) or self._is_title(sentence, match.first):
+                continue
+            if not self.voice.asserts(sentence, match.first) or self.voice.denies(sentence, match.first):
+                continue
+            if not any(self.voice.negates(i) for i in range(match.last, min(match.last + 4, sentence.last))):
+                yield SelfClaim(kind, match.first, match.last)
+
+    # what a word is not
+
+    def _is_numeral(self, sentence: Sentence, at: int) -> bool:
+        """'Elizabeth I was …', 'World War I': a numeral behind a name."""
+        word = self.text.words[at]
+        if word.text != "I" or at == sentence.first:
+            return False
+        before = self.text.words[at - 1]
+        if not before.capital:
+            return False
+        opener = at - 1 == sentence.first and (before.stop or before.lower.endswith("ly") or before.lower in _openers())
+        return not opener and not before.stop
+
+    def _is_title(self, sentence: Sentence, at: int) -> bool:
+        """'My Neighbour Totoro', 'the film My Life'."""
+        words = self.text.words
+        if words[at].lower != "my" or not words[at].capital:
+            return False
+        return at > sentence.first and words[at - 1].text not in MARKS
+
+    def _is_hyphenated(self, last: int) -> bool:
+        return last < len(self.tokens) and self.tokens[last] == "-" and not self.text.gaps[last]
+
+    def _is_compound(self, last: int, stop: int) -> bool:
+        """'I have family recipes for you': the noun only qualifies the next one."""
+        if last >= stop:
+            return False
+        word = self.text.words[last]
+        return word.word and word.content and word.lower not in TIMES
+
+    def _is_machine_after_all(self, sentence: Sentence, last: int) -> bool:
+        return any(token in MACHINES for token in self.tokens[last : sentence.last])
+
+    def _speaks_vietnamese(self, sentence: Sentence, at: int) -> bool:
+        """Whether a Vietnamese first person stands at the token as the subject of a clause."""
+        token, speakers = self.tokens[at], self.speakers
+        if token not in speakers.always and token not in speakers.at_clause_start:
+            return False
+        if at == sentence.first:
+            return token not in ("em", "minh") or self._is_speaker(at)
+        before = self.tokens[at - 1]
+        if token in speakers.always and self.text.accented:
+            return before not in speakers.never_behind
+        starts = before in MARKS or before in speakers.starts_clause
+        return starts and before not in speakers.never_behind and self._is_speaker(at)
+
+    def _is_speaker(self, at: int) -> bool:
+        """'em' is a child of whom the texts speak, 'Minh' a name, as often as they are the speaker."""
+        token = self.tokens[at]
+        if token == "minh":
+            return not self.text.words[at].capital
+        if token != "em":
+            return True
+        return not any(self._names_younger(text) for text in (self.query, self.text))
+
+    def _names_younger(self, text: Text) -> bool:
+        lowers, words = text.lowers, text.words
+        others = self.speakers.younger_others
+        return any(
+            lowers[i] == "em" and (lowers[i + 1] in others or lowers[i - 1] in others or words[i + 1].capital)
+            for i in range(len(lowers) - 1)
+        )
+
+
+@cache
+def _interrupting(folded: bool) -> frozenset[str]:
+    return _words(str(load("self_claims")["interrupting"]), folded)
+
+
+@cache
+def _openers() -> frozenset[str]:
+    return frozenset(str(load("self_claims")["openers"]).split())

@@ -1,0 +1,105 @@
+"""How close each passage is to the question: the caller's figure, or one computed from shared words, names and meanings.
+
+The computed figure is on a 0..1 scale on which the policy's thresholds make sense: it is the share of the question's content that the
+passage speaks of, half of it measured on the passage as a whole and half on its best statement, mapped by a fitted curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from stillme.evidence.concepts import concepts_of
+from stillme.evidence.passage import Passage
+from stillme.evidence.rules import load, word_rules
+from stillme.evidence.text import Text
+
+__all__ = ["missing_terms", "query_terms", "similarities"]
+
+
+def similarities(query: Text, passages: Sequence[Passage], language: str) -> list[float]:
+    """For each passage the given similarity, or the computed one."""
+    terms: list[int] | None = None
+    found: list[float] = []
+    for passage in passages:
+        given = passage.given.similarity
+        if given is None:
+            if terms is None:
+                terms = query_terms(query, language)
+            given = _computed(query, terms, passage)
+        found.append(given)
+    return found
+
+
+def query_terms(query: Text, language: str) -> list[int]:
+    """Tokens of the question that carry content; in Vietnamese typed without accents, by its unaccented stop words."""
+    if language == "vi" and not query.accented:
+        stop = word_rules().stop_folded
+        return [i for i, w in enumerate(query.words) if w.number or (w.word and w.folded not in stop)]
+    return [i for i, w in enumerate(query.words) if w.content]
+
+
+def _computed(query: Text, terms: Sequence[int], passage: Passage) -> float:
+    if not terms:
+        return 0.0
+    held = _held(query, terms, passage)
+    weights = {i: 2.0 if query.words[i].capital and i else 1.0 for i in terms}
+    total = sum(weights.values())
+    whole = sum(weights[i] for i in terms if held[i]) / total
+    statements = [frozenset(range(s.first, s.last)) for s in passage.sentences] or [frozenset[int]()]
+    titled = sum(weights[i] for i in terms if -1 in held[i])
+    best = max(titled + sum(weights[i] for i in terms if -1 not in held[i] and held[i] & tokens) for tokens in statements) / total
+    return _curve((whole + best) / 2)
+
+
+def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, frozenset[int]]:
+    """For each term the passage's tokens that say it (-1: its heading does), by stem, without accents, or by meaning."""
+    by_stem: dict[str, set[int]] = {}
+    for j, word in enumerate(passage.text.words):
+        if word.word or word.number:
+            by_stem.setdefault(word.stem, set()).add(j)
+            if word.accented and not query.accented:
+                by_stem.setdefault(word.folded, set()).add(j)
+    for word in passage.heading.words:
+        by_stem.setdefault(word.stem, set()).add(-1)
+        by_stem.setdefault(word.folded, set()).add(-1)
+    held = {i: frozenset(by_stem.get(query.words[i].stem, ())) for i in terms}
+    if any(not places for places in held.values()):
+        _by_meaning(query, passage, held)
+    return held
+
+
+def _by_meaning(query: Text, passage: Passage, held: dict[int, frozenset[int]]) -> None:
+    asked = concepts_of(query)
+    places: dict[int, set[int]] = {}
+    for j, ids in enumerate(concepts_of(passage.text)):
+        for concept in ids:
+            places.setdefault(concept, set()).add(j)
+    for i, found in held.items():
+        if not found:
+            held[i] = frozenset(j for c in asked[i] for j in places.get(c, ()))
+
+
+def missing_terms(query: Text, terms: Sequence[int], passages: Sequence[Passage]) -> list[str]:
+    """The terms of the question that no passage says in any form."""
+    left = set(terms)
+    for passage in passages:
+        held = _held(query, sorted(left), passage)
+        left = {i for i in left if not held[i]}
+        if not left:
+            break
+    return [query.words[i].text for i in sorted(left)]
+
+
+@cache
+def _points() -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in load("similarity")["curve"]]
+
+
+def _curve(share: float) -> float:
+    """The fitted curve, linear between its points, to four decimals."""
+    points = _points()
+    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+        if share <= x1:
+            return round(y0 + (y1 - y0) * (share - x0) / (x1 - x0), 4)
+    return points[-1][1]

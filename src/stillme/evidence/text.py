@@ -1,0 +1,207 @@
+"""Text as tokens with exact character offsets, read once and shared by everything that looks at it.
+
+A token keeps its place in the original text; its `Word` (lower case, without accents, stem) is shared by every occurrence.
+All scanning is linear: the patterns use possessive quantifiers and cannot backtrack.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Final
+
+from stillme.evidence.rules import word_rules
+
+__all__ = ["Text", "Word", "fold", "word_of"]
+
+# Marks that may stand inside a word: combining accents, zero-width characters, the soft hyphen.
+INNER: Final = "\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad"
+LATIN: Final = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"
+PLAIN_TOKEN: Final = re.compile(
+    rf"([{LATIN}]++(?:['’][{LATIN}]++)*+|\d++(?:[.,]\d++)*+|[^\W\d_]++|[^\w\s]|_)"
+)
+MARKED_TOKEN: Final = re.compile(
+    rf"((?:[^\W\d_][{INNER}]*+)++(?:['’](?:[^\W\d_][{INNER}]*+)++)*+|\d++(?:[.,]\d++)*+|[^\w\s{INNER}]|_|[{INNER}]++)"
+)
+HAS_INNER: Final = re.compile(f"[{INNER}]")
+DROPPED: Final = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]++")
+QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’"}
+CODE: Final = re.compile(r"```[^`]*+(?:`{1,2}(?!`)[^`]*+)*+(?:```|\Z)|~~~[^~]*+(?:~{1,2}(?!~)[^~]*+)*+(?:~~~|\Z)")
+URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1 << 16)
+def fold(text: str) -> str:
+    """Lower case without accents: 'Hà Nội' and 'ha noi' are one."""
+    lowered = text.lower().replace("đ", "d")
+    if lowered.isascii():
+        return lowered
+    return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
+
+
+class Word:
+    """One spelling: shared by every token that is spelt so, compared by identity of its parts."""
+
+    __slots__ = ("accented", "capital", "content", "folded", "lower", "number", "stem", "stop", "text", "upper", "word")
+
+    def __init__(self, text: str) -> None:
+        clean = DROPPED.sub("", unicodedata.normalize("NFC", text)).replace("’", "'")
+        self.text = clean
+        self.lower = clean.lower()
+        self.folded = fold(clean)
+        self.word = bool(clean) and clean[0].isalpha()
+        self.number = bool(clean) and clean[0].isdigit()
+        self.capital = self.word and clean[0].isupper()
+        self.upper = self.word and len(clean) > 1 and clean.isupper()
+        self.accented = self.word and self.lower != self.folded
+        rules = word_rules()
+        self.stop = self.lower in rules.stop
+        self.stem = stem(self.lower) if self.word else self.lower
+        self.content = (self.word and not self.stop) or self.number
+
+    def __repr__(self) -> str:
+        return f"Word({self.text!r})"
+
+
+@lru_cache(maxsize=1 << 16)
+def word_of(text: str) -> Word:
+    """The shared Word of a spelling."""
+    return Word(text)
+
+
+def stem(lower: str) -> str:
+    """A light English stem; Vietnamese syllables, which do not inflect, stay as they are."""
+    base = lower[:-2] if lower.endswith("'s") else lower.rstrip("'")
+    if not base.isascii() or len(base) <= 3:
+        return base
+    base = word_rules().irregular.get(base, base)
+    for suffix, replacement, keep in SUFFIXES:
+        if base.endswith(suffix) and len(base) - len(suffix) >= keep:
+            base = base[: len(base) - len(suffix)] + replacement
+            break
+    if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lse":
+        base = base[:-1]
+    return base[:-1] if len(base) > 3 and base[-1] in "ey" else base
+
+
+# suffix, what replaces it, how many letters must stay; the first that fits is taken
+SUFFIXES: Final = (
+    ("ations", "", 4), ("ation", "", 4), ("ingly", "", 4), ("ments", "", 3), ("ment", "", 3),
+    ("sses", "ss", 1), ("ities", "", 4), ("ity", "", 4), ("ness", "", 3), ("ions", "", 4), ("ion", "", 4),
+    ("ies", "y", 2), ("ied", "y", 2), ("ings", "", 3), ("ing", "", 3), ("edly", "", 3), ("eed", "eed", 1), ("ed", "", 3),
+    ("xes", "x", 1), ("ches", "ch", 2), ("shes", "sh", 2), ("oes", "o", 2), ("ss", "ss", 1), ("us", "us", 1),
+    ("is", "is", 1), ("s", "", 3), ("ally", "al", 3), ("ly", "", 4),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence (or line, list item, table row): token range and character range of its text."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+
+
+class Text:
+    """A text and its tokens: token i is `raw[starts[i]:ends[i]]`, with `words[i]`."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        pattern = PLAIN_TOKEN if raw.isascii() or not HAS_INNER.search(raw) else MARKED_TOKEN
+        self._parts: list[str] = pattern.split(raw)
+        self.words: list[Word] = list(map(word_of, self._parts[1::2]))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def gaps(self) -> list[str]:
+        """What stands before each token (and, last, after all of them): white space."""
+        return self._parts[0::2]
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return list(accumulate(map(len, self._parts)))
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each token starts."""
+        return self._places[0:-1:2]
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where each token ends."""
+        return self._places[1::2]
+
+    @property
+    def blank(self) -> bool:
+        """Nothing in it that could be read: no letter and no digit."""
+        return not any(w.word or w.number for w in self.words)
+
+    @cached_property
+    def lowers(self) -> list[str]:
+        """The tokens in lower case."""
+        return [w.lower for w in self.words]
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The tokens in lower case, without accents."""
+        return [w.folded for w in self.words]
+
+    @cached_property
+    def accented(self) -> bool:
+        """Whether any word carries an accent."""
+        return any(w.accented for w in self.words)
+
+    @cached_property
+    def code(self) -> list[tuple[int, int]]:
+        """Character ranges of fenced code blocks."""
+        return [m.span() for m in CODE.finditer(self.raw)] if "```" in self.raw or "~~~" in self.raw else []
+
+    @cached_property
+    def urls(self) -> list[tuple[int, int]]:
+        """Character ranges of web addresses, without the punctuation that ends a sentence."""
+        if "://" not in self.raw and "www." not in self.raw.lower():
+            return []
+        found = []
+        for match in URL.finditer(self.raw):
+            trimmed = match.group().rstrip(".,;:!?)*_")
+            found.append((match.start(), match.start() + len(trimmed)))
+        return found
+
+    @cached_property
+    def quoted(self) -> list[bool]:
+        """For each token, whether it stands inside quotation marks that are closed again in the same paragraph."""
+        inside = [False] * len(self.words)
+        opened: dict[str, int] = {}
+        for i, word in enumerate(self.words):
+            if "\n\n" in self.gaps[i]:
+                opened.clear()
+            mark = word.text
+            closing = next((o for o, c in QUOTES.items() if c == mark and o in opened), None)
+            if closing is not None:
+                for j in range(opened.pop(closing) + 1, i):
+                    inside[j] = True
+            elif mark in QUOTES and mark not in opened:
+                opened[mark] = i
+        return inside
+
+    def token_at(self, offset: int) -> int:
+        """The first token that ends after a character offset (the number of tokens if there is none)."""
+        low, high = 0, len(self.ends)
+        while low < high:
+            middle = (low + high) // 2
+            if self.ends[middle] <= offset:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def slice(self, first: int, last: int) -> str:
+        """The original text from token `first` to token `last`, exclusive."""
+        return self.raw[self.starts[first] : self.ends[last - 1]] if first < last else ""

@@ -1,0 +1,237 @@
+"""The five stages wired: request → evidence → findings → decision → verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from stillme.contract import ClaimVerdict, Conflict, FindingRecord, Metrics, Statement, Verdict, VerifyRequest, parse_request
+from stillme.decision import Ruling, band, decide
+from stillme.errors import InputError
+from stillme.evidence.evidence import DEFAULT_GROUNDER, Evidence
+from stillme.evidence.grounding import Grounder
+from stillme.policy import Policy, PolicyWatcher
+from stillme.reasons import Decision
+from stillme.response import citations, respond
+from stillme.validators.base import Finding, Validator
+from stillme.validators.chain import ConfiguredValidator, ValidatorChain
+from stillme.validators.repairs import repair
+from stillme.version import __version__
+
+__all__ = ["Guard"]
+
+Request = VerifyRequest | Mapping[str, Any]
+
+
+class Guard:
+    """Verifies drafts against passages under a policy. Safe to share between threads; makes no network call."""
+
+    def __init__(
+        self,
+        policy: None | str | Path | Mapping[str, Any] | Policy | PolicyWatcher = None,
+        validators: Iterable[Validator] = (),
+        grounder: Grounder = DEFAULT_GROUNDER,
+    ) -> None:
+        self._watcher = policy if isinstance(policy, PolicyWatcher) else None
+        self._policy = policy.policy if isinstance(policy, PolicyWatcher) else Policy.load(policy)
+        self._added = tuple(validators)
+        self._grounder = grounder
+        self._chains = self._wire(self._policy)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._watcher.policy if self._watcher is not None else self._policy
+
+    def verify(self, request: Request) -> Verdict:
+        """The verdict on a draft; a request without a draft is prechecked (Pattern B)."""
+        return self._finish(self._begin(request))
+
+    def precheck(self, request: Request) -> Verdict:
+        """The verdict on question and context alone, before anything is generated (Pattern B)."""
+        parsed = parse_request(request)
+        return self.verify(parsed.model_copy(update={"draft_answer": None}))
+
+    async def averify(self, request: Request) -> Verdict:
+        """`verify` without holding up the event loop."""
+        return await asyncio.to_thread(self.verify, request)
+
+    def verify_batch(self, requests: Iterable[Request]) -> list[Verdict]:
+        """A verdict for each request, in order, each equal to what `verify` gives; claims are grounded in one batch."""
+        begun = [self._begin(request) for request in requests]
+        waiting = [e for _, e in begun if e.has_draft]
+        for evidence, judged in zip(waiting, self._grounder.judge([e.grounding_task for e in waiting]), strict=True):
+            evidence.__dict__["judgements"] = judged
+        return [self._finish(item) for item in begun]
+
+    # the stages
+
+    def _begin(self, request: Request) -> tuple[Policy, Evidence]:
+        parsed = parse_request(request)
+        policy = self.policy
+        check_limits(parsed, policy)
+        return policy, Evidence(parsed, parsed.as_of or datetime.now(UTC), self._grounder)
+
+    def _finish(self, begun: tuple[Policy, Evidence]) -> Verdict:
+        policy, evidence = begun
+        started = time.perf_counter()
+        chain = self._chain(policy, draft=evidence.has_draft)
+        findings, patched = repair(chain, evidence, chain.observe(evidence))
+        exited = _exited(findings)
+        claims_made = evidence.has_draft and not exited and bool(evidence.factual_claims)
+        supported = claims_made and all(judged.supported for judged in evidence.judgements)
+        ruling = decide(findings, policy, claims_made=claims_made or exited, all_supported=supported)
+        return _verdict(evidence, policy, findings, ruling, patched, exited, started)
+
+    def _wire(self, policy: Policy) -> tuple[Policy, ValidatorChain, ValidatorChain]:
+        """The chain for drafts and the one for prechecks."""
+        configured = policy.build(self._added)
+        return policy, ValidatorChain(configured), ValidatorChain([c for c in configured if _on_query(c)])
+
+    def _chain(self, policy: Policy, *, draft: bool) -> ValidatorChain:
+        wired = self._chains
+        if wired[0] is not policy:
+            wired = self._chains = self._wire(policy)
+        return wired[1] if draft else wired[2]
+
+
+def check_limits(request: VerifyRequest, policy: Policy) -> None:
+    """Refuse what is over a limit of the policy: nothing is ever cut off unsaid."""
+    limits = policy.limits
+    sizes = [
+        ("query", len(request.query), "query_chars", limits.query_chars),
+        ("draft_answer", len(request.draft_answer or ""), "draft_chars", limits.draft_chars),
+        ("retrieved_context", len(request.retrieved_context), "passages", limits.passages),
+        ("conversation", len(request.conversation), "conversation_turns", limits.conversation_turns),
+        ("conversation", sum(len(t.content) for t in request.conversation), "conversation_chars", limits.conversation_chars),
+    ]
+    sizes += [(f"retrieved_context[{n}].text", len(p.text), "passage_chars", limits.passage_chars) for n, p in enumerate(request.retrieved_context)]
+    for field, size, key, most in sizes:
+        if size > most:
+            what = "characters" if key.endswith("chars") else "items"
+            raise InputError(f"{field} has {size} {what}, limits.{key} is {most}: send less, or raise the limit in the policy")
+
+
+def _on_query(configured: ConfiguredValidator) -> bool:
+    validator = configured.validator
+    return (getattr(validator, "target", None) or getattr(validator, "stage", "draft")) == "query"
+
+
+def _exited(findings: Sequence[Finding]) -> bool:
+    """Whether an early exit left the claims unjudged."""
+    return any(f.outcome == "skipped" and (f.detail or "").startswith("not run: ") for f in findings)
+
+
+def _verdict(
+    evidence: Evidence, policy: Policy, findings: Sequence[Finding], ruling: Ruling, patched: str | None, exited: bool, started: float
+) -> Verdict:
+    response = respond(ruling, evidence, policy, patched)
+    claims = _claims(evidence) if evidence.has_draft and not exited else []
+    best = evidence.max_similarity
+    show = policy.output
+    return Verdict(
+        request_id=evidence.request.request_id or f"req-{uuid.uuid4()}",
+        decision=ruling.decision,
+        mode=policy.mode,
+        action=response.action,
+        source_required=evidence.need.source_required,
+        confidence_band=band(_probability(evidence, ruling, exited), policy),
+        reasons=list(ruling.reasons) if show.include_reason_codes else [],
+        validator_trace_id=f"trace-{uuid.uuid4()}" if show.include_validator_trace else None,
+        citations=citations(ruling, evidence),
+        safe_response=response.safe_response,
+        metrics=Metrics(
+            max_similarity=best,
+            context_count=len(evidence.passages),
+            claims_total=sum(c.status != "not_factual" for c in claims),
+            claims_supported=sum(c.status == "supported" for c in claims),
+            elapsed_ms=round((time.perf_counter() - started) * 1000, 3),
+        ),
+        claims=claims,
+        findings=[_record(f) for f in findings] if show.include_validator_trace else [],
+        conflicts=[] if exited else _conflicts(evidence),
+        verified=ruling.verified,
+        language=_language(evidence),
+        as_of=evidence.as_of,
+        policy_hash=policy.hash,
+        model_id=evidence.grounder.id,
+        version=__version__,
+        calibrated=False,
+    )
+
+
+def _language(evidence: Evidence) -> str:
+    """The user's language; where it cannot be told, that of the draft, else English."""
+    if evidence.language != "unknown":
+        return evidence.language
+    return evidence.draft_language if evidence.has_draft and evidence.draft_language in ("en", "vi") else "en"
+
+
+def _probability(evidence: Evidence, ruling: Ruling, exited: bool) -> float:
+    """That the answer is supported; in Pattern B, that the context suffices."""
+    if exited or not ruling.verified:
+        return 0.0
+    if evidence.has_draft:
+        return min((judged.score for judged in evidence.judgements), default=1.0 if ruling.decision is Decision.ANSWER else 0.0)
+    if not evidence.need.source_required:
+        return 1.0
+    return max(0.0, evidence.max_similarity or 0.0)
+
+
+def _claims(evidence: Evidence) -> list[ClaimVerdict]:
+    raw = evidence.draft.raw
+    judged = {claim.start: judgement for claim, judgement in evidence.judged}
+    found: list[ClaimVerdict] = []
+    for claim in evidence.claims:
+        text = raw[claim.start : claim.end]
+        judgement = judged.get(claim.start)
+        if judgement is None:
+            found.append(ClaimVerdict(text=text, start=claim.start, end=claim.end, status="not_factual", detail=claim.kind))
+            continue
+        quote = judgement.quote
+        found.append(
+            ClaimVerdict(
+                text=text,
+                start=claim.start,
+                end=claim.end,
+                status=judgement.status,
+                score=judgement.score,
+                source_ids=list(dict.fromkeys(evidence.passages[i].source_id for i in judgement.passages)),
+                quote=evidence.passages[quote.passage].given.text[quote.start : quote.end] if quote else None,
+                unsupported_spans=list(judgement.unsupported),
+                decided_by=judgement.decided_by,
+                detail=judgement.detail or None,
+            )
+        )
+    return found
+
+
+def _record(f: Finding) -> FindingRecord:
+    return FindingRecord(
+        validator=f.validator,
+        outcome=f.outcome,
+        gate=f.gate,
+        stage=f.stage,
+        reason=str(f.reason) if f.reason else None,
+        detail=f.detail,
+        spans=list(f.spans),
+        repaired=f.repaired,
+        elapsed_ms=f.elapsed_ms,
+    )
+
+
+def _conflicts(evidence: Evidence) -> list[Conflict]:
+    found: list[Conflict] = []
+    for c in evidence.conflicts:
+        sides = [evidence.passages[i] for i in c.passages]
+        statements = [
+            Statement(source_id=p.source_id, quote=p.given.text[a:b], value=value or None)
+            for p, (a, b), value in zip(sides, c.spans, c.values, strict=True)
+        ]
+        found.append(Conflict(source_ids=[p.source_id for p in sides], about=c.about, statements=statements))
+    return found

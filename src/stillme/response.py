@@ -1,0 +1,161 @@
+"""Decision and mode make an action; the words for it come from `wording/`, in the user's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+
+from stillme.contract import Action, Citation
+from stillme.decision import Ruling
+from stillme.evidence import Evidence
+from stillme.policy import Policy
+from stillme.reasons import Decision, Reason
+
+__all__ = ["Response", "citations", "reason_words", "respond"]
+
+LONGEST_QUOTE: Final = 240
+MOST_REASONS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the mode makes of the decision, and the text to show instead of the draft, if any."""
+
+    action: Action
+    safe_response: str | None
+
+
+def respond(ruling: Ruling, evidence: Evidence, policy: Policy, patched: str | None) -> Response:
+    """The action of the policy's mode and its text; monitor never rewrites."""
+    clean = ruling.decision is Decision.ANSWER and not ruling.reasons
+    if policy.mode == "monitor" or clean:
+        return Response("deliver", None)
+    if ruling.decision is Decision.ANSWER:
+        return Response("deliver_with_warning", patched or _disclaimer_or_none(ruling, evidence, policy))
+    if policy.mode == "warn":
+        return Response("deliver_with_warning", _disclaimer(ruling, evidence, policy))
+    if ruling.decision is Decision.ASK_CLARIFY:
+        return Response("clarify", _question(ruling, evidence, policy))
+    return Response("block", _refusal(ruling, evidence, policy))
+
+
+def citations(ruling: Ruling, evidence: Evidence) -> list[Citation]:
+    """The sources that support the delivered answer, each once; none on a refusal or a question back."""
+    if ruling.decision is not Decision.ANSWER or not evidence.has_draft:
+        return []
+    chosen = [i for claim, judged in evidence.judged if judged.supported for i in _cited_first(claim.cited, judged.passages)]
+    found: dict[str, Citation] = {}
+    for i in chosen:
+        given = evidence.passages[i].given
+        found.setdefault(given.source_id, Citation(source_id=given.source_id, title=given.title, url=given.url, timestamp=given.timestamp))
+    return list(found.values())
+
+
+def _cited_first(cited: Sequence[int], supporting: Sequence[int]) -> list[int]:
+    """The supporting sources that the claim cites; the best one where it cites none of them."""
+    both = [i for i in cited if i in supporting]
+    return both or list(supporting[:1])
+
+
+# words
+
+
+@cache
+def _wording(language: str) -> dict[str, Any]:
+    name = "vi" if language == "vi" else "en"
+    parsed: dict[str, Any] = yaml.safe_load(files("stillme.wording").joinpath(f"{name}.yaml").read_text(encoding="utf-8"))
+    return parsed
+
+
+def reason_words(code: str, language: str) -> Mapping[str, str]:
+    """A reason code in words: what it says and what would help."""
+    reasons = _wording(language)["reasons"]
+    words: Mapping[str, str] = reasons.get(code) or {k: v.format(code=code) for k, v in reasons["unknown"].items()}
+    return words
+
+
+def _sentences(codes: Sequence[str], language: str, key: str) -> str:
+    chosen = list(dict.fromkeys(reason_words(code, language)[key] for code in codes))[:MOST_REASONS]
+    return " ".join(text[:1].upper() + text[1:] if k else text for k, text in enumerate(chosen))
+
+
+def _refusal(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
+    """What could not be verified, why, and what would help; the policy's own sentence replaces it."""
+    own = policy.message("refusal", evidence.language)
+    if own:
+        return own
+    words = _wording(evidence.language)["refusal"]
+    codes = [str(f.reason) for f in ruling.decisive]
+    parts = [
+        words["lead"],
+        words["because"].format(reasons=_sentences(codes, evidence.language, "say")),
+        _contradicting(evidence, codes),
+        words["help"].format(help=_sentences(codes, evidence.language, "help")),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _contradicting(evidence: Evidence, codes: Sequence[str]) -> str:
+    """What the source says where the draft contradicts it; never where the content itself is blocked."""
+    if Reason.CONTRADICTED_CLAIM not in codes or Reason.UNSAFE_CONTENT in codes:
+        return ""
+    quote = next((j.quote for _, j in evidence.judged if j.status == "contradicted" and j.quote), None)
+    if quote is None:
+        return ""
+    passage = evidence.passages[quote.passage]
+    text = _shortened(passage.given.text[quote.start : quote.end])
+    template: str = _wording(evidence.language)["quoted"]
+    return template.format(title=_shortened(passage.title), quote=text)
+
+
+def _shortened(text: str) -> str:
+    """One line of printable characters, cut with a mark where it is long: passages are untrusted."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1].rstrip() + "…"
+
+
+def _question(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
+    """One specific question, naming the options the context offers."""
+    own = policy.message("clarify", evidence.language)
+    if own:
+        return own
+    words = _wording(evidence.language)["clarify"]
+    reasons = {f.reason for f in ruling.decisive}
+    if Reason.AMBIGUOUS_QUERY in reasons and evidence.ambiguity is not None:
+        ambiguity = evidence.ambiguity
+        if ambiguity.options:
+            return str(words["options"]).format(options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"]))
+        return str(words["broad" if ambiguity.kind == "broad" else "reference"]).format(word=_shortened(ambiguity.word))
+    statements = [_stated(evidence, c.passages[k], c.spans[k]) for c in evidence.relevant_conflicts[:2] for k in (0, 1)]
+    return str(words["conflict"]).format(statements="; ".join(dict.fromkeys(statements)))
+
+
+def _stated(evidence: Evidence, index: int, span: tuple[int, int]) -> str:
+    passage = evidence.passages[index]
+    template: str = _wording(evidence.language)["quoted"]
+    return template.format(title=_shortened(passage.title), quote=_shortened(passage.given.text[span[0] : span[1]]))
+
+
+def _listed(items: Sequence[str], last: str) -> str:
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + last + items[-1]
+
+
+def _disclaimer(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
+    own = policy.message("disclaimer", evidence.language)
+    if own:
+        return own
+    words = _wording(evidence.language)["disclaimer"]
+    codes = [code for code in ruling.reasons if code != Reason.PASSED_WITH_WARNINGS]
+    lead = words["soft"] if ruling.decision is Decision.ANSWER else words["lead"]
+    reasons = _sentences(codes, evidence.language, "say")
+    return f"{lead} {reasons[:1].upper()}{reasons[1:]}".strip()
+
+
+def _disclaimer_or_none(ruling: Ruling, evidence: Evidence, policy: Policy) -> str | None:
+    """With soft flags only, warn shows the disclaimer; enforce delivers the draft as it is, so that `safe_response or draft` stays the answer."""
+    return _disclaimer(ruling, evidence, policy) if policy.mode == "warn" else None

@@ -1,0 +1,174 @@
+"""Runs validators over evidence, one finding after another; whatever a validator does, the chain ends and says so.
+
+A validator that raises, hangs or returns something else than findings becomes an `errored` finding, which never reads as passed.
+The built-in validators run in the caller's thread: their work is linear in their input, and the clock is read when they return.
+Foreign code (plugins, added instances, guard callables) runs in a thread of its own that is left behind when its time is up.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from stillme.errors import InputError, shown
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Validator
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+
+__all__ = ["ConfiguredValidator", "ValidationResult", "ValidatorChain"]
+
+DEFAULT_TIMEOUT_S: Final = 5.0
+OUTCOMES: Final = frozenset({"passed", "flagged", "skipped", "errored"})
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredValidator:
+    """A validator and what the policy says about it."""
+
+    validator: Validator
+    gate: Gate | None = None
+    """Overrides the gate of every reason it flags."""
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    repair: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationResult:
+    """What `ValidatorChain.run` returns: whether the answer may be used, why not, and the repaired answer if there is one."""
+
+    passed: bool
+    reasons: list[str]
+    patched_answer: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+class ValidatorChain:
+    """A list of validators; the order decides only what an early exit leaves out."""
+
+    def __init__(self, validators: Iterable[Validator | ConfiguredValidator]) -> None:
+        self._validators = [v if isinstance(v, ConfiguredValidator) else ConfiguredValidator(v) for v in validators]
+        for configured in self._validators:
+            if not callable(getattr(configured.validator, "run", None)):
+                raise InputError(f"a validator has a run method, {shown(configured.validator)} has none")
+
+    def run(self, answer: str, ctx_docs: Sequence[str] = (), query: str = "") -> ValidationResult:
+        """Check an answer against plain documents; hard flags fail, soft ones only add their codes."""
+        from stillme.evidence import Evidence  # noqa: PLC0415  (evidence imports nothing of this package)
+        from stillme.validators.repairs import repair  # noqa: PLC0415  (repairing runs this chain again)
+
+        if not isinstance(answer, str) or isinstance(ctx_docs, str):
+            raise InputError("run(answer, ctx_docs) takes a text and a list of texts")
+        evidence = Evidence.of(query, answer, [doc for doc in ctx_docs if doc.strip()])
+        findings, patched = repair(self, evidence, self.observe(evidence))
+        return ValidationResult(not any(_blocks(f) for f in findings), _codes(findings), patched, tuple(findings))
+
+    def observe(self, evidence: Evidence) -> list[Finding]:
+        """Every validator's findings, in order; after an early exit the rest is skipped, except EthicsAdapter."""
+        findings: list[Finding] = []
+        stopped_by: str | None = None
+        for configured in self._validators:
+            name = _name(configured.validator)
+            if stopped_by is not None and name != "EthicsAdapter" and _stage(configured.validator) == "draft":
+                findings.append(_finding(configured, "skipped", f"not run: {stopped_by} ended the chain"))
+                continue
+            made = self._run_one(configured, evidence)
+            findings += made
+            if getattr(configured.validator, "early_exit", False) and any(_blocks(f) for f in made):
+                stopped_by = name
+        return findings
+
+    def _run_one(self, configured: ConfiguredValidator, evidence: Evidence) -> list[Finding]:
+        started = time.perf_counter()
+        call = _in_thread if _foreign(configured.validator) else _here
+        result, problem = call(lambda: configured.validator.run(evidence), configured.timeout_s)
+        elapsed = time.perf_counter() - started
+        if problem is None and elapsed > configured.timeout_s:
+            problem = f"took longer than {configured.timeout_s:g} s"
+        made = [] if problem else _checked(result, _name(configured.validator))
+        if not made:
+            made = [_finding(configured, "errored", problem or f"returned {shown(result)}, which is no finding")]
+        milliseconds = round(elapsed * 1000, 3)
+        return [replace(_gated(f, configured), elapsed_ms=milliseconds if k == 0 else 0.0) for k, f in enumerate(made)]
+
+
+def _here(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | None]:  # noqa: ARG001  (same shape as _in_thread)
+    try:
+        return call(), None
+    except Exception as error:  # the one broad except: a validator's crash is a finding
+        return None, f"{type(error).__name__}: {shown(str(error), 200)}"
+
+
+def _in_thread(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | None]:
+    """Run foreign code in a daemon thread, which cannot hold up the process; give up on it when its time is over."""
+    box: list[tuple[Any, str | None]] = []
+    thread = threading.Thread(target=lambda: box.append(_here(call, timeout_s)), daemon=True, name="stillme-validator")
+    thread.start()
+    thread.join(timeout_s)
+    if box:
+        return box[0]
+    return None, f"took longer than {timeout_s:g} s" if thread.is_alive() else "ended without a result"
+
+
+def _checked(result: object, name: str) -> list[Finding]:
+    """The findings a validator returned, or none if what it returned is anything else."""
+    made = [result] if isinstance(result, Finding) else list(result) if isinstance(result, list | tuple) else []
+    if not all(isinstance(f, Finding) and _is_sound(f) for f in made):
+        return []
+    return [f if f.validator == name else replace(f, validator=name) for f in made]
+
+
+def _is_sound(finding: Finding) -> bool:
+    """A finding of a plugin is checked as data: a flag needs a reason, spans are pairs of numbers."""
+    spans = isinstance(finding.spans, tuple) and all(
+        isinstance(s, tuple) and len(s) == 2 and all(type(n) is int and n >= 0 for n in s) for s in finding.spans
+    )
+    reason = isinstance(finding.reason, str) if finding.outcome == "flagged" else finding.reason is None or isinstance(finding.reason, str)
+    detail = finding.detail is None or isinstance(finding.detail, str)
+    return finding.outcome in OUTCOMES and finding.stage in ("query", "draft") and spans and reason and detail
+
+
+def _gated(finding: Finding, configured: ConfiguredValidator) -> Finding:
+    """The finding with the policy's gate, and without repairs where the policy allows none."""
+    gate = configured.gate or (finding.gate if isinstance(finding.gate, Gate) else Gate.HARD)
+    repairs = finding.repairs if configured.repair else ()
+    return finding if gate is finding.gate and repairs is finding.repairs else replace(finding, gate=gate, repairs=repairs)
+
+
+def _finding(configured: ConfiguredValidator, outcome: Any, detail: str) -> Finding:
+    reason = Reason.VALIDATOR_ERROR if outcome == "errored" else None
+    gate = configured.gate or _default_gate(configured.validator)
+    return Finding(_name(configured.validator), outcome, _stage(configured.validator), gate, reason, detail)
+
+
+def _default_gate(validator: Validator) -> Gate:
+    """Hard if it can flag anything hard; a validator that does not say is taken to be hard."""
+    gates = getattr(validator, "gates", None)
+    return Gate.SOFT if isinstance(gates, dict) and gates and Gate.HARD not in gates.values() else Gate.HARD
+
+
+def _name(validator: Validator) -> str:
+    name = getattr(validator, "name", None)
+    return name if isinstance(name, str) and name else type(validator).__name__
+
+
+def _stage(validator: Validator) -> Any:
+    stage = getattr(validator, "target", None) or getattr(validator, "stage", "draft")
+    return stage if stage in ("query", "draft") else "draft"
+
+
+def _foreign(validator: Validator) -> bool:
+    """Code that is not ours, or wraps some that is not."""
+    return bool(getattr(validator, "foreign", False)) or not type(validator).__module__.startswith("stillme.validators.")
+
+
+def _blocks(finding: Finding) -> bool:
+    return finding.gate is Gate.HARD and finding.outcome in ("flagged", "errored") and not finding.repaired
+
+
+def _codes(findings: Sequence[Finding]) -> list[str]:
+    return list(dict.fromkeys(str(f.reason) for f in findings if f.reason))

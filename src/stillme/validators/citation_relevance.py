@@ -1,0 +1,66 @@
+"""Each marker points at a source, and at one that speaks for the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+from stillme.evidence.claims import Claim
+from stillme.evidence.grounding import Judgement
+from stillme.validators.base import Repair
+
+__all__ = ["CitationRelevance"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitationRelevance(Observer):
+    """Each citation marker points at a source we were given, and that source speaks for the claim."""
+
+    name: ClassVar[str] = "CitationRelevance"
+    gates: ClassVar = {Reason.CITATION_NOT_RELEVANT: Gate.SOFT, Reason.FABRICATED_CITATION: Gate.HARD}
+
+    def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
+        """Flag markers that point nowhere, and markers on a source that does not carry the claim although another may."""
+        if not evidence.markers:
+            return self.skipped("no citation markers")
+        findings = [f for f in (self._fabricated(evidence), self._irrelevant(evidence)) if f is not None]
+        return findings or self.passed()
+
+    def _fabricated(self, evidence: Evidence) -> Finding | None:
+        nowhere = [m for m in evidence.markers if m.unknown]
+        if not nowhere:
+            return None
+        named = ", ".join(f"[{name}]" for m in nowhere for name in m.unknown)
+        count = len(evidence.request.retrieved_context)
+        return self.flagged(Reason.FABRICATED_CITATION, f"{named} points at no source; {count} given", [m.span for m in nowhere])
+
+    def _irrelevant(self, evidence: Evidence) -> Finding | None:
+        wrong = [(claim, judged) for claim, judged in evidence.judged if claim.cited and _misplaced(evidence, claim, judged)]
+        if not wrong:
+            return None
+        repairs = [_recite(evidence, claim, judged) for claim, judged in wrong if judged.supported]
+        titles = ", ".join(dict.fromkeys(evidence.passages[i].title for claim, _ in wrong for i in claim.cited))
+        return self.flagged(Reason.CITATION_NOT_RELEVANT, f"{titles}: cited for what it does not say", [c.span for c, _ in wrong], repairs)
+
+
+def _misplaced(evidence: Evidence, claim: Claim, judged: Judgement) -> bool:
+    """Another source carries the claim; or none does and the cited ones share no word with it."""
+    if judged.supported:
+        return not set(claim.cited) & set(judged.passages)
+    if judged.status == "contradicted":
+        return False
+    words = evidence.draft.words[claim.first : claim.last]
+    stems = {w.stem for w in words if w.content and not w.number}
+    return not any(stems & {w.stem for w in evidence.passages[i].text.words} for i in claim.cited)
+
+
+def _recite(evidence: Evidence, claim: Claim, judged: Judgement) -> Repair:
+    """Replace the claim's markers, from the first to the last, by that of a source that supports it."""
+    marker = f"[{evidence.passages[judged.passages[0]].number}]"
+    return Repair(claim.markers[0].start, claim.markers[-1].end, marker)

@@ -1,0 +1,53 @@
+"""Every factual claim cites a source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+from stillme.evidence.claims import Claim
+from stillme.validators.base import Repair
+
+__all__ = ["CitationRequired"]
+
+CLOSING = " \t\n.!?…:;,\"”’»)*_|"
+
+
+@dataclass(frozen=True, slots=True)
+class CitationRequired(Observer):
+    """Every factual claim cites a source we were given; a supported claim without a marker can be repaired."""
+
+    name: ClassVar[str] = "CitationRequired"
+    gates: ClassVar = {Reason.CITATION_MISSING: Gate.HARD}
+
+    allowed_uncited: int = 0
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Flag factual claims without a marker, and propose the marker of a source that supports them."""
+        claims = evidence.factual_claims
+        if not claims:
+            return self.skipped("no factual claims")
+        uncited = [claim for claim in claims if not claim.markers]
+        if len(uncited) <= self.allowed_uncited:
+            return self.passed()
+        repairs = [cite(evidence, claim, judged.passages[0]) for claim, judged in evidence.judged if not claim.markers and judged.supported]
+        return self.flagged(
+            Reason.CITATION_MISSING,
+            f"{len(uncited)} of {len(claims)} claims cite no source",
+            spans=[claim.span for claim in uncited],
+            repairs=repairs,
+        )
+
+
+def cite(evidence: Evidence, claim: Claim, passage: int) -> Repair:
+    """The marker of a passage, put behind the last word of the claim."""
+    raw = evidence.draft.raw
+    end = claim.end
+    while end > claim.start and raw[end - 1] in CLOSING:
+        end -= 1
+    return Repair(end, end, f" [{evidence.passages[passage].number}]")

@@ -1,0 +1,53 @@
+"""The answer shares words with its sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+
+__all__ = ["EvidenceOverlap"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceOverlap(Observer):
+    """Enough of the answer's word n-grams stand in the passages; paraphrase is legitimate, so this only warns."""
+
+    name: ClassVar[str] = "EvidenceOverlap"
+    gates: ClassVar = {Reason.LOW_EVIDENCE_OVERLAP: Gate.SOFT}
+
+    threshold: float = 0.08
+    ngram: int = 3
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Flag an overlap below the threshold; equal passes."""
+        if not evidence.passages:
+            return self.skipped("no passages")
+        claims = evidence.factual_claims
+        if not claims:
+            return self.skipped("no factual claims")
+        if all(p.language != evidence.draft_language for p in evidence.passages if evidence.draft_language in ("en", "vi")):
+            return self.skipped("draft and passages are in different languages")
+        share = self._share(evidence)
+        if share < self.threshold:
+            return self.flagged(Reason.LOW_EVIDENCE_OVERLAP, f"{share:.2f} of the answer's word sequences stand in the passages, {self.threshold:.2f} wanted")
+        return self.passed(f"overlap {share:.2f}")
+
+    def _share(self, evidence: Evidence) -> float:
+        words = evidence.draft.words
+        claims = [[w.lower for w in words[c.first : c.last] if w.word] for c in evidence.factual_claims]
+        longest = max((len(claim) for claim in claims), default=0)
+        size = max(1, min(self.ngram, longest))
+        said = {gram for claim in claims for gram in zip(*(claim[k:] for k in range(size)), strict=False)}
+        if not said:
+            return 1.0
+        found: set[tuple[str, ...]] = set()
+        for passage in evidence.passages:
+            plain = [w.lower for w in passage.text.words if w.word]
+            found |= said.intersection(zip(*(plain[k:] for k in range(size)), strict=False))
+        return len(found) / len(said)

@@ -1,0 +1,55 @@
+"""Every factual claim stands on a passage (ADR Gate 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+
+__all__ = ["FactualHallucinationValidator"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactualHallucinationValidator(Observer):
+    """Every factual claim is supported by a passage, none is contradicted, and no reference is invented."""
+
+    name: ClassVar[str] = "FactualHallucinationValidator"
+    gates: ClassVar = {
+        Reason.CONTRADICTED_CLAIM: Gate.HARD,
+        Reason.UNSUPPORTED_CLAIM: Gate.HARD,
+        Reason.FABRICATED_REFERENCE: Gate.HARD,
+    }
+
+    def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
+        """Flag contradicted claims, unsupported claims and references that no source has, each by its own code."""
+        references = evidence.references
+        if not evidence.factual_claims and not references:
+            return self.skipped("no factual claims")
+        findings = [
+            self._claims(evidence, "contradicted", Reason.CONTRADICTED_CLAIM),
+            self._claims(evidence, "unsupported", Reason.UNSUPPORTED_CLAIM),
+            self._references(evidence),
+        ]
+        flagged = [f for f in findings if f is not None]
+        return flagged or self.passed(f"{len(evidence.factual_claims)} claims supported")
+
+    def _claims(self, evidence: Evidence, status: str, reason: Reason) -> Finding | None:
+        found = [(c, j) for c, j in evidence.judged if j.status == status]
+        if not found:
+            return None
+        why = "; ".join(dict.fromkeys(j.detail for _, j in found[:4] if j.detail))
+        spans = [span for _, j in found for span in j.unsupported]
+        return self.flagged(reason, f"{len(found)} of {len(evidence.judged)} claims {status}: {why}", spans)
+
+    def _references(self, evidence: Evidence) -> Finding | None:
+        invented = [r for r in evidence.references if not r.known]
+        if not invented:
+            return None
+        named = ", ".join(dict.fromkeys(r.text for r in invented[:6]))
+        return self.flagged(Reason.FABRICATED_REFERENCE, f"in no source: {named}", [(r.start, r.end) for r in invented])

@@ -1,0 +1,54 @@
+"""No date in the future that no source states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+from stillme.evidence.numbers import Quantity, agrees
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["FutureDatesValidator"]
+
+
+@dataclass(frozen=True, slots=True)
+class FutureDatesValidator(Observer):
+    """A date after the request's `as_of` stands in a source; a date without a year is not judged."""
+
+    name: ClassVar[str] = "FutureDatesValidator"
+    gates: ClassVar = {Reason.UNSUPPORTED_FUTURE_DATE: Gate.HARD}
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Flag future dates that no source states."""
+        dates = [q for q in evidence.claim_quantities if q.dimension == "date" and q.year is not None]
+        if not dates:
+            return self.skipped("no dated claims")
+        future = [q for q in dates if _after(q, evidence.as_of)]
+        unknown = [q for q in future if not any(agrees(q, s) for s in evidence.source_quantities)]
+        if not unknown:
+            return self.passed("every future date stands in a source" if future else "no future dates")
+        text = evidence.draft
+        return self.flagged(
+            Reason.UNSUPPORTED_FUTURE_DATE,
+            f"after {evidence.as_of.date().isoformat()} and in no source: {', '.join(text.slice(q.first, q.last) for q in unknown[:6])}",
+            [(text.starts[q.first], text.ends[q.last - 1]) for q in unknown],
+        )
+
+
+def _after(q: Quantity, as_of: datetime) -> bool:
+    """Whether the whole of a date lies after a point in time: a year, a month or a day that has not begun yet."""
+    if q.year is None:
+        return False
+    now = (as_of.year, as_of.month, as_of.day)
+    if q.month is None:
+        return q.year > now[0]
+    if q.day is None:
+        return (q.year, q.month) > now[:2]
+    return (q.year, q.month, q.day) > now
