@@ -22,9 +22,11 @@ from stillme.contract import RetrievedPassage
 from stillme.evidence import scoring
 from stillme.evidence.claims import Claim
 from stillme.evidence.grounding import GroundingTask, _Bench
+from stillme.evidence.library import Library
 from stillme.evidence.names import capitalised_words
 from stillme.evidence.passage import Passage
-from stillme.evidence.sentences import split
+from stillme.evidence.reading import Reading
+from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.text import Text
 
 SETS = ("fever_nli", "fool_me_twice_dev", "q2", "factcheck_bench", "defacto", "defacto_edits", "factcg_cg2c")
@@ -74,8 +76,9 @@ def best_features(row: Row) -> tuple[float, ...] | None:
     passages = [Passage(n, RetrievedPassage(source_id=str(n), text=text)) for n, text in enumerate(contexts, 1) if text.strip()]
     known = capitalised_words([draft, *(p.text for p in passages)])
     whole = Claim(0, len(draft), 0, len(claim), "fact")
-    bench = _Bench(GroundingTask(draft, [whole], passages, Text(""), [], language, known))
-    statement = bench.draft.statements[0]
+    reading = Reading(draft, [Sentence(0, len(draft), 0, len(claim))], language, known)
+    bench = _Bench(GroundingTask(reading, [whole], Library(passages, known), Text(""), []))
+    statement = reading.statements[0]
     aligned = [bench._align(statement, c, ()) for c in bench._candidates(statement)]
     if not aligned:
         return None

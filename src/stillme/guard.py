@@ -191,11 +191,11 @@ def _claims(evidence: Evidence) -> list[ClaimVerdict]:
         text = raw[claim.start : claim.end]
         judgement = judged.get(claim.start)
         if judgement is None:
-            found.append(ClaimVerdict(text=text, start=claim.start, end=claim.end, status="not_factual", detail=claim.kind))
+            found.append(ClaimVerdict.model_construct(text=text, start=claim.start, end=claim.end, status="not_factual", detail=claim.kind))
             continue
         quote = judgement.quote
         found.append(
-            ClaimVerdict(
+            ClaimVerdict.model_construct(
                 text=text,
                 start=claim.start,
                 end=claim.end,
@@ -212,7 +212,7 @@ def _claims(evidence: Evidence) -> list[ClaimVerdict]:
 
 
 def _record(f: Finding) -> FindingRecord:
-    return FindingRecord(
+    return FindingRecord.model_construct(
         validator=f.validator,
         outcome=f.outcome,
         gate=f.gate,

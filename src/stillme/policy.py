@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Annotated, Any, Literal, Self, get_args
 
 import yaml
@@ -59,11 +59,13 @@ KeyPath = tuple[str | int, ...]
 PRESETS: tuple[str, ...] = get_args(Preset)
 PRESET_FILES = Path(__file__).with_name("presets")
 IDENTITY_VALIDATORS = frozenset({"EgoNeutralityValidator", "IdentityCheckValidator"})
+# A policy with everything written out has 4 KB, 250 values and 3 levels; these only keep out what is no policy.
 MAX_FILE_BYTES = 256 * 1024
 MAX_NODES = 5_000
 MAX_DEPTH = 12
 MAX_MESSAGE_CHARS = 4_000
 PROBLEMS_SHOWN = 5
+# Time stamps of files are coarse: for this long after a change, a second one may leave them as they are.
 SETTLED_NS = 2_000_000_000
 STEADY_READS = 10
 STEADY_PAUSE_S = 0.02
@@ -162,8 +164,8 @@ class Messages(BaseModel):
     model_config = SECTION
 
     refusal: OwnMessage = Field(None, description="what a refused user reads")
-    clarify: OwnMessage = Field(None, description="what stands before a question back")
-    disclaimer: OwnMessage = Field(None, description="what is added to an answer delivered with a warning")
+    clarify: OwnMessage = Field(None, description="what a user who is asked back reads")
+    disclaimer: OwnMessage = Field(None, description="what goes with an answer delivered with a warning")
 
 
 class Limits(BaseModel):
@@ -291,7 +293,7 @@ class Policy(BaseModel):
                 yield slot, None
                 continue
             cls = plugins.get(slot.name) or validator_class(slot.name)
-            yield slot, self._configured(_instance(cls, slot, self._parameters(slot.name)))
+            yield slot, self._configured(_instance(cls, slot, self._given(slot.name), self._derived(slot.name)))
 
     def _is_enabled(self, name: str) -> bool:
         options = self.validators.get(name)
@@ -299,13 +301,16 @@ class Policy(BaseModel):
             return options.enabled
         return self.behavior.enforce_anti_anthropomorphism or name not in IDENTITY_VALIDATORS
 
-    def _parameters(self, name: str) -> dict[str, Any]:
-        """What the policy sets on that validator: `thresholds` first, then what is given under its own name."""
+    def _given(self, name: str) -> dict[str, Any]:
+        """What the policy says under the name of that validator, options and parameters."""
         options = self.validators.get(name)
-        given = {key: getattr(options, key) for key in options.model_fields_set} if options else {}
-        return {**self._derived(name), **given}
+        if options is None:
+            return {}
+        common = {key: getattr(options, key) for key in options.model_fields_set & set(ValidatorOptions.model_fields)}
+        return common | (options.model_extra or {})
 
     def _derived(self, name: str) -> dict[str, Any]:
+        """The parameters that other sections set on that validator."""
         if name != "SourceRequired":
             return {}
         return {key: getattr(self.thresholds, key) for key in Thresholds.model_fields}
@@ -336,11 +341,11 @@ class Policy(BaseModel):
         if len(gates) == 1:
             written["gate"] = str(gates.pop())
         written |= {"timeout_s": configured.timeout_s, "repair": configured.repair}
-        given = self._parameters(slot.name)
-        derived = {name for name, value in self._derived(slot.name).items() if given[name] == value}
+        derived = self._derived(slot.name).items()
         for name, parameter in parameters(type(configured.validator)).items():
-            if parameter.adapter is not None and name not in derived:
-                written[name] = parameter.adapter.dump_python(fingerprint["parameters"][name], mode="json")
+            value = fingerprint["parameters"][name]
+            if parameter.adapter is not None and (name, value) not in derived:
+                written[name] = parameter.adapter.dump_python(value, mode="json")
         return written
 
 
@@ -421,12 +426,14 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def _instance(cls: type[Any], slot: Slot, settings: Mapping[str, Any]) -> Any:
+def _instance(
+    cls: type[Any], slot: Slot, given: Mapping[str, Any], derived: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
     """A validator with the settings that are fields of its class; PolicyError if it refuses them."""
-    known = parameters(cls) if settings else {}
-    values = {name: known[name].read(value) for name, value in settings.items() if name in known}
+    known = parameters(cls) if given else {}
+    read = {name: known[name].read(value) for name, value in given.items() if name in known}
     with foreign_code(f"validators.{slot.name}"):
-        return cls(**values, **slot.fixed)
+        return cls(**{**derived, **read, **slot.fixed})
 
 
 def _stage(validator: Any) -> str:
@@ -492,7 +499,7 @@ def _unknown_key(schema: dict[str, Any], path: KeyPath) -> str:
     elsewhere = [
         f"{name}.{key}" for name in schema["properties"] if key in _node(schema, (name,)).get("properties", {})
     ]
-    guess = nearest(key, valid) or (elsewhere[0] if elsewhere else f"validators.{key}" if key in BUILT_IN else None)
+    guess = elsewhere[0] if elsewhere else f"validators.{key}" if key in BUILT_IN else nearest(key, valid)
     hint = f"did you mean {guess}? " if guess else ""
     return f"unknown key {_dotted(path)}: {hint}valid keys: {', '.join(valid)}"
 
@@ -659,7 +666,7 @@ _WORDS: dict[str, Any] = {
     ".nan": float("nan"),
 }
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"[-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,4})?")
+_FLOAT = re.compile(r"[-+]?(?:[0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40}(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?")
 
 
 class _YamlReader:

@@ -67,9 +67,7 @@ def align(claim: Statement, source: Reading, statements: list[Statement], headin
     _cover_words(found, heading)
     _cover_figures(found, heading)
     _cover_names(found, heading, subjects)
-    matched = _pairs(claim, found.best)
-    _negation(found, matched)
-    _opposites(found)
+    _polarity(found)
     _roles(found)
     _bindings(found)
     _strength(found)
@@ -138,12 +136,11 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
     mine = claim.folded | frozenset(part for name in subjects for part in name.parts)
     rival = next((n for n in best.names if not all(p in mine for p in n.parts) and not _titled(n, heading)), None)
     for name in names:
-        tokens = {i for i in range(name.first, name.last)}
-        if any(s.holds_name(name) for s in found.statements):
-            found.covered |= tokens
-            continue
+        tokens = set(range(name.first, name.last))
         found.covered -= tokens
-        if not (found.source.holds_name(name) or heading.holds_name(name)):
+        if best.holds_name(name) or any(s.holds_name(name) and _speaks_of(found, s, name) for s in found.statements[1:]):
+            found.covered |= tokens
+        elif not (found.source.holds_name(name) or heading.holds_name(name)):
             instead = found.source.text.slice(rival.first, rival.last) if rival else ""
             found.objections.append(Objection("name" if rival and _alike(found, name) else "name missing", name.first, name.last, instead))
         elif rival is None or best.refers_back or _titled(name, heading):
@@ -157,6 +154,14 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
 
 def _titled(name: Name, heading: Reading) -> bool:
     return heading.holds_name(name)
+
+
+def _speaks_of(found: Alignment, statement: Statement, name: Name) -> bool:
+    """Whether a statement that holds the name also says what the claim says next to it."""
+    near = [i for i in found.claim.content if name.first - 4 <= i < name.last + 5 and not name.first <= i < name.last]
+    words = found.claim.reading.text.words
+    said = sum(words[i].stem in statement.stems or not statement.concepts.isdisjoint(found.claim.reading.concepts[i]) for i in near)
+    return not near or said >= len(near) / 2
 
 
 def _alike(found: Alignment, name: Name) -> bool:
@@ -193,21 +198,32 @@ def _pair_meanings(claim: Statement, source: Statement, pairs: dict[int, int]) -
     return pairs
 
 
-def _negation(found: Alignment, pairs: dict[int, int]) -> None:
+def _polarity(found: Alignment) -> None:
+    """Negations and opposites, against each statement for the words that it is the first to carry."""
+    seen: set[int] = set()
+    for source in found.statements:
+        pairs = {i: j for i, j in _pairs(found.claim, source).items() if i not in seen}
+        _negation(found, source, pairs)
+        seen |= pairs.keys()
+    _opposites(found)
+
+
+def _negation(found: Alignment, source: Statement, pairs: dict[int, int]) -> None:
     """A negation on one side only, of a word that both sides have."""
-    claim, best = found.claim, found.best
-    if not claim.negations and not best.negations:
+    claim = found.claim
+    if not claim.negations and not source.negations:
         return
-    if best.negations and best.has("exception") and claim.has("only"):
+    if source.negations and source.has("exception") and claim.has("only"):
         return
-    if claim.negations and claim.has("exception") and best.has("only"):
+    if claim.negations and claim.has("exception") and source.has("only"):
         return
     back = {j: i for i, j in pairs.items()}
-    turned = [head for _, head, _ in claim.negations if head in pairs and not _reached(best, pairs[head])]
-    turned += [back[head] for _, head, _ in best.negations if head in back and not _reached(claim, back[head])]
+    turned = [head for _, head, _ in claim.negations if head in pairs and not _reached(source, pairs[head])]
+    turned += [back[head] for _, head, _ in source.negations if head in back and not _reached(claim, back[head])]
     turned = [i for i in turned if not _opposed(found, i)]
     if turned:
-        found.objections.append(Objection("negation", min(turned), max(turned) + 1, found.best.reading.text.slice(best.first, best.last)))
+        said = source.reading.text.slice(source.first, source.last)
+        found.objections.append(Objection("negation", min(turned), max(turned) + 1, said))
 
 
 def _reached(statement: Statement, token: int) -> bool:

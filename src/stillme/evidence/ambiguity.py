@@ -8,16 +8,18 @@ from functools import cache
 from typing import Final, Literal
 
 from stillme.evidence.lexicon import Lexicon
+from stillme.evidence.library import Library
 from stillme.evidence.names import Name, capitalised_words, find_names
 from stillme.evidence.passage import Passage
 from stillme.evidence.reading import Statement
 from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text
+from stillme.evidence.text import Sentence, Text, fold
 
 __all__ = ["Ambiguity", "Option", "find_ambiguity"]
 
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
+ASKING: Final = frozenset("which what nào gì".split())
 DETERMINERS: Final = frozenset("the a an my our your his her their".split())
 
 
@@ -27,6 +29,11 @@ class Option:
 
     label: str
     parts: tuple[str, ...]
+
+    def named_in(self, text: Text) -> bool:
+        """Whether the text names it: all the words that tell it from the others stand there."""
+        words, parts = (text.lowers, self.parts) if text.accented else (text.folded, tuple(map(fold, self.parts)))
+        return all(part in words for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ def _lexicon() -> Lexicon:
     return Lexicon(load("ambiguity")["lists"])
 
 
-def find_ambiguity(query: Text, conversation: Sequence[Text], passages: Sequence[Passage]) -> Ambiguity | None:
+def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) -> Ambiguity | None:
     """Why the question cannot be answered as it stands, if so."""
     cues = _lexicon().names(query)
     if "broad" in cues and not conversation and not _names_in(query):
@@ -54,13 +61,13 @@ def find_ambiguity(query: Text, conversation: Sequence[Text], passages: Sequence
         return None
     if "several" in cues:
         return None
-    options = _options(query, passages, reference is not None)
+    options = _options(query, library, reference is not None)
     if options:
         word = reference or _shared_word(query, options)
         return Ambiguity("options" if reference is None else "reference", options, word)
-    if reference is not None and not passages:
+    if reference is not None and not library.passages:
         return Ambiguity("reference", (), reference)
-    return _namesakes(query, passages)
+    return _namesakes(query, library.passages)
 
 
 def _names_in(query: Text) -> list[Name]:
@@ -86,27 +93,25 @@ def _reference(query: Text) -> str | None:
 # several things of one kind
 
 
-def _options(query: Text, passages: Sequence[Passage], by_reference: bool) -> tuple[Option, ...]:
+def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option, ...]:
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
     asked = {w.stem for w in query.words if w.content}
     if not asked:
         return ()
-    known = capitalised_words([p.text for p in passages])
     found: dict[tuple[str, ...], Option] = {}
     heads: dict[str, set[tuple[str, ...]]] = {}
-    for passage in passages:
-        for statement in passage.reading(known).statements:
-            subject = _subject(statement)
-            if subject is None or len(asked & statement.stems) < ENOUGH_OF_QUESTION * len(asked):
-                continue
-            head, option = _head_and_option(statement, subject, asked, by_reference)
-            if option is not None:
-                found.setdefault(option.parts, option)
-                heads.setdefault(head, set()).add(option.parts)
+    for place, count in sorted(library.sharing(asked).items()):
+        statement = library.places[place][1]
+        subject = _subject(statement) if count >= ENOUGH_OF_QUESTION * len(asked) else None
+        if subject is None:
+            continue
+        head, option = _head_and_option(statement, subject, asked, by_reference)
+        if option is not None:
+            found.setdefault(option.parts, option)
+            heads.setdefault(head, set()).add(option.parts)
     family = max(heads.values(), key=len, default=set())
     options = [o for parts, o in found.items() if parts in family]
-    named = set(query.folded)
-    if len(options) < 2 or any(not named.isdisjoint(o.parts) for o in options) or _plural(query, heads):
+    if len(options) < 2 or any(o.named_in(query) for o in options) or _asks_for_all(query, heads):
         return ()
     return tuple(options[:MOST_OPTIONS])
 
@@ -130,23 +135,31 @@ def _head_and_option(statement: Statement, subject: Name, asked: set[str], by_re
     text = statement.reading.text
     words = text.words
     inside = [i for i in range(subject.first, subject.last) if words[i].word or words[i].number]
-    head = next((i for i in inside if words[i].stem in asked), None)
     last = subject.last
-    if head is None and last < statement.last and words[last].stem in asked and not words[last].capital and not words[last].stop:
+    head = None
+    if last < statement.last and words[last].stem in asked and not words[last].capital and not words[last].stop:
         head, last = last, last + 1
+    if head is None:
+        head = next((i for i in inside if words[i].stem in asked), None)
     if head is None and not by_reference:
         return "", None
     if head is None:
         head = inside[-1] if len(inside) > 1 else None
     kind = words[head].stem if head is not None else "?"
-    parts = tuple(words[i].folded for i in inside if i != head)
+    parts = tuple(words[i].lower for i in inside if i != head)
     label = text.slice(subject.first, last)
     return kind, Option(label, parts) if parts else None
 
 
-def _plural(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:
-    """'How much do the plans cost?' asks for all of them."""
-    return any(w.stem in heads and w.lower.endswith("s") and w.lower.rstrip("s") != w.lower and w.stem != w.lower for w in query.words)
+def _asks_for_all(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:
+    """'How much do the plans cost?' asks for all of them, 'which plan' and 'gói nào' for the one that fits."""
+    lowers = query.lowers
+    for i, word in enumerate(query.words):
+        if word.stem in heads:
+            plural = word.lower.endswith("s") and word.stem != word.lower
+            if plural or (i and lowers[i - 1] in ASKING) or not ASKING.isdisjoint(lowers[i + 1 : i + 3]):
+                return True
+    return False
 
 
 def _shared_word(query: Text, options: Sequence[Option]) -> str:

@@ -8,14 +8,15 @@ from functools import cache
 from typing import Final
 
 from stillme.evidence.citations import Marker
-from stillme.evidence.lexicon import Lexicon
+from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text
 
 __all__ = ["Claim", "asks_for_opinion", "find_claims"]
 
 FACT: Final = "fact"
-MAX_COURTESY_WORDS: Final = 25
+MOST_BESIDE_OPENING: Final = 2
+LEAST_OF_A_FACT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Claim:
     start: int
     end: int
     kind: str
+    index: int = 0
+    """Which sentence of the draft it is."""
     cited: tuple[int, ...] = ()
     """Indices of the passages it cites."""
     markers: tuple[Marker, ...] = ()
@@ -46,7 +49,8 @@ class Claim:
 
 @cache
 def _lexicon() -> Lexicon:
-    return Lexicon(load("claims")["lists"])
+    rules = load("claims")
+    return Lexicon(rules["lists"], rules["classes"])
 
 
 def asks_for_opinion(query: Text) -> bool:
@@ -58,7 +62,7 @@ def find_claims(draft: Text, sentences: Sequence[Sentence], markers: Sequence[Ma
     """One claim a sentence, in order, each with its kind and what it cites."""
     claims: list[Claim] = []
     in_sources = False
-    for sentence in sentences:
+    for index, sentence in enumerate(sentences):
         own = tuple(m for m in markers if sentence.start <= m.start < sentence.end)
         heading = _is_heading(draft, sentence)
         if heading:
@@ -66,7 +70,7 @@ def find_claims(draft: Text, sentences: Sequence[Sentence], markers: Sequence[Ma
         kind = "heading" if heading else _layout(draft, sentence, own, in_sources) or _speech(draft, sentence, own, opinion_asked)
         cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
         assent = kind == FACT and _only_assents(draft, sentence, own)
-        claims.append(Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, cited, own, assent))
+        claims.append(Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, index, cited, own, assent))
     return claims
 
 
@@ -112,15 +116,24 @@ def _speech(draft: Text, s: Sentence, own: Sequence[Marker], opinion_asked: bool
         return FACT
     if _asks(draft, s):
         return "question"
-    length = sum(w.word for w in draft.words[s.first : s.last])
-    for kind in ("courtesy", "disclaiming"):
-        if kind in names and not figures and not own and length <= MAX_COURTESY_WORDS * 2:
-            return kind
-    if "refusal" in names and not _continues_with_fact(draft, s, found, figures):
+    if not figures and not own:
+        if "disclaiming" in names or "courtesy" in names:
+            return "disclaimer" if "disclaiming" in names else "courtesy"
+        if _says_little_more(draft, s, [m for m in found if m.name == "opening"]):
+            return "courtesy"
+    if "refusal" in names and not _continues_with_fact(draft, s, figures):
         return "refusal"
     if ("announcing" in names or _points(draft, s, names)) and not figures:
         return "announcement"
     return _opinion_or_self(names, figures, bool(own), opinion_asked) or _tail(draft, s, figures)
+
+
+def _says_little_more(draft: Text, s: Sentence, openings: Sequence[Match]) -> bool:
+    """A greeting or thanks with at most two words of content beside it: 'Thank you for asking!'"""
+    if not openings:
+        return False
+    rest = [w for w in draft.words[max(m.last for m in openings) : s.last] if w.content and not w.capital]
+    return len(rest) <= MOST_BESIDE_OPENING
 
 
 def _points(draft: Text, s: Sentence, names: set[str]) -> bool:
@@ -148,12 +161,13 @@ def _asks(draft: Text, s: Sentence) -> bool:
     return "?" in ending or "？" in ending
 
 
-def _continues_with_fact(draft: Text, s: Sentence, found: Sequence[object], figures: bool) -> bool:
+def _continues_with_fact(draft: Text, s: Sentence, figures: bool) -> bool:
     """'I could not find the price, but it is usually $50': the second half states a fact."""
-    if not figures:
+    contrasts = [m for m in _lexicon().find(draft, s.first, s.last) if m.name in ("contrast", "refusal", "self")]
+    last = max((m.first for m in contrasts if m.name == "contrast"), default=None)
+    if last is None or any(m.name != "contrast" and m.first > last for m in contrasts):
         return False
-    contrasts = [m.first for m in _lexicon().find(draft, s.first, s.last) if m.name == "contrast"]
-    return any(any(w.number for w in draft.words[c : s.last]) for c in contrasts)
+    return figures or sum(w.content for w in draft.words[last : s.last]) >= LEAST_OF_A_FACT
 
 
 def _only_assents(draft: Text, s: Sentence, own: Sequence[Marker]) -> bool:

@@ -1,7 +1,9 @@
 """Concepts: words and phrases of English and Vietnamese that mean the same, found on the tokens of a text.
 
-`rules/concepts.tsv` holds one concept a line, `rules/opposites.tsv` the words that exclude each other. A concept's id is its line number.
-An English word is found in any of its inflected forms, but by its own spelling: 'planes' is never 'plan', nor 'care' a 'car'.
+`rules/concepts.tsv` holds one concept a line (its id is the line number), `rules/opposites.tsv` words that
+exclude each other.
+An English word is found in all its inflected forms, but by its spelling: 'planes' is no 'plan' and 'care' no 'car'.
+Loading only reads the lines; what a spelling means, and which phrases it may begin, is worked out when it is first met.
 """
 
 from __future__ import annotations
@@ -20,143 +22,152 @@ from stillme.evidence.text import Text, Word, fold, stem
 __all__ = ["concepts_of", "opposite_stems"]
 
 Ids = tuple[int, ...]
-# second word -> what may follow it and what the whole then means, the longest first
-Followers = Mapping[str, tuple[tuple[tuple[str, ...], Ids], ...]]
 
 NO_IDS: Final[Ids] = ()
-NO_FOLLOWERS: Final[Followers] = {}
 MOST_SPELLINGS: Final = 1 << 16
 READ_AHEAD: Final = 32
 
-PARTICLES: Final = frozenset("away back down in off on out over together up".split())
+PARTICLES: Final = frozenset({"away", "back", "down", "in", "off", "on", "out", "over", "together", "up"})
 SIBILANTS: Final = ("s", "x", "z", "ch", "sh", "o")
-DOUBLED_OR_NOT: Final = re.compile("[^aeiouy]*+(?:qu)?[aeiouy][^aeiouwxy]")
-# An ASCII word that could be a Vietnamese syllable: 'song' is parallel, 'ban' a board, 'hang' a cave.
+FIRST_TOKEN: Final = re.compile(r"\d++|[^\W\d_]++(?:'[^\W\d_]++)*+")
+# Verbs that double their last letter before -ed and -ing: 'planed' is no form of 'plan'.
+DOUBLING: Final = re.compile("(?:[^aeiouy]*+|qu)[aeiouy][^aeiouwxy]")
+# An ASCII word that could be a Vietnamese syllable: 'song' is parallel there, 'ban' a board, 'hang' a cave.
 SYLLABLE: Final = re.compile(
     "(?:ngh|ch|gh|gi|kh|ng|nh|ph|qu|th|tr|[bcdghklmnpqrstvx])?"
     "(?:(?:ie|ye|oa|oe|ue|uo|uye|uy|[aeiouy])(?:ch|ng|nh|[cmnpt])?"
     "|ai|ao|au|ay|eo|eu|ia|ieu|iu|oai|oay|oi|ua|uay|ui|uoi|uou|uu|uya|yeu)"
 )
 
-TONES: Final = ("àáảãạ", "èéẻẽẹ", "ìíỉĩị", "òóỏõọ", "ùúủũụ", "ỳýỷỹỵ")
-A, E, I, O, U, Y = TONES
 # hóa and hoá, khỏe and khoẻ, thủy and thuỷ are one: the tone may stand on either vowel
-MOVED_TONES: Final = {
-    first_marked + last: first + last_marked
-    for first, last, first_tones, last_tones in (("o", "a", O, A), ("o", "e", O, E), ("u", "y", U, Y))
-    for first_marked, last_marked in zip(first_tones, last_tones, strict=True)
+OTHER_TONE_PLACE: Final = {
+    one: other
+    for tones in zip("òóỏõọ", "àáảãạ", "èéẻẽẹ", "ùúủũụ", "ỳýỷỹỵ", strict=True)
+    for pair in ((tones[0] + "a", "o" + tones[1]), (tones[0] + "e", "o" + tones[2]), (tones[3] + "y", "u" + tones[4]))
+    for one, other in (pair, pair[::-1])
 }
 # lý and lí, sĩ and sỹ are one
-SWAPPED_I: Final = {
+OTHER_I: Final = {
     initial + one: initial + other
-    for initial, vowels in product("hklmst", zip("i" + I, "y" + Y, strict=True))
-    for one, other in (vowels, vowels[::-1])
+    for initial, pair in product("hklmst", zip("iìíỉĩị", "yỳýỷỹỵ", strict=True))
+    for one, other in (pair, pair[::-1])
 }
+
+
+class _Start(NamedTuple):
+    """What a phrase may begin with: its concepts as it stands and, by the next word, those of the longer phrase."""
+
+    ids: Ids
+    longer: dict[str, Ids | _Start]
 
 
 def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids]:
     """For each token of the range, the concepts of the word or of the longest phrase that covers it."""
-    words = text.words[first:last]
-    table = _table(not text.raw.isascii() and text.accented, _language(words[:READ_AHEAD]))
-    found = list(map(table.__getitem__, words))
-    starts = [i for i, entry in enumerate(found) if entry.__class__ is _Start]
-    if starts:
-        _cover(words, found, starts)
+    lowers = text.lowers[first:last]
+    table = _table(not text.raw.isascii() and text.accented, _language(lowers[:READ_AHEAD]))
+    found = list(map(table.__getitem__, text.words[first:last]))
+    lowers.append("")  # no phrase goes on with it, so that none is looked for beyond the end
+    for i, entry in enumerate(found):
+        if entry.__class__ is _Start:  # tokens that a phrase has covered are not looked at again
+            ids, longer = entry
+            node = longer.get(lowers[i + 1])
+            if node is None:
+                found[i] = ids
+            elif node.__class__ is tuple:
+                found[i] = found[i + 1] = node
+            else:
+                found[i] = ids
+                _cover(found, lowers, i, node)
     return cast("list[Ids]", found)
+
+
+def _cover(found: list[Ids | _Start], lowers: list[str], at: int, node: Ids | _Start | None) -> None:
+    """Give all tokens of the longest phrase at `at`, whose first two words led to `node`, what it means."""
+    ids, end, i = NO_IDS, at, at + 2
+    while isinstance(node, _Start):
+        here, longer = node
+        if here:
+            ids, end = here, i
+        node = longer.get(lowers[i])
+        i += 1
+    if node:
+        ids, end = node, i
+    found[at:end] = [ids] * (end - at)
 
 
 @cache
 def opposite_stems() -> Mapping[str, frozenset[str]]:
-    """The stem (Vietnamese: lower case) of each word that has opposites, with theirs; words of a phrase are joined by a space."""
+    """The stem (Vietnamese: the lower case) of each word with opposites, and theirs; a phrase is joined by spaces."""
     found: dict[str, set[str]] = {}
     for _, (language, *sides) in _rows("opposites"):
-        left, right = (
-            [key for phrase in side.split("|") for key in _opposite_keys(phrase, language)] for side in sides
-        )
+        left, right = ([key for phrase in side.split("|") for key in _joined(phrase, language)] for side in sides)
         for one, other in (*product(left, right), *product(right, left)):
             found.setdefault(one, set()).add(other)
     return MappingProxyType({key: frozenset(opposites) for key, opposites in found.items()})
 
 
-class _Start(NamedTuple):
-    """A word that may begin a phrase: what it means alone, and what may follow it."""
-
-    ids: Ids
-    by_stem: Followers
-    by_lower: Followers
-
-
-class _Lexicon(NamedTuple):
-    """The single words (with and without a capital) and the phrases of one language, by their first word."""
-
-    words: Mapping[str, Ids]
-    names: Mapping[str, Ids]
-    phrases: Mapping[str, Followers]
-
-
 class _Table(dict[Word, "Ids | _Start"]):
-    """What each spelling means in a text of one kind, worked out when the spelling is first met."""
+    """What each spelling means in a text of one kind: accented or not, English, Vietnamese or too short to tell."""
 
     def __init__(self, accented: bool, language: str) -> None:
         super().__init__()
         self.accented = accented
-        self.vietnamese = language == "vi"
-        self.english = _english()
-        # English text typed without accents has no Vietnamese in it: 'in an' is not 'in ấn', nor 'may in' a printer.
-        self.foreign = _Lexicon({}, {}, {}) if language == "en" and not accented else _vietnamese(accented)
-        # Among English words, a bare syllable is an English word even if the text has an accent somewhere: 'tin', 'can'.
-        self.bare = accented and language != "en"
+        self.language = language
 
     def __missing__(self, word: Word) -> Ids | _Start:
         if len(self) >= MOST_SPELLINGS:
             self.clear()
-        entry = self[word] = self._entry(word)
+        longer: dict[str, Ids | _Start] = {}
+        for rest, meaning in self._phrases(word):
+            _insert(longer, rest, meaning)
+        ids = tuple(sorted({*self._english_ids(word), *self._vietnamese_ids(word)}))
+        entry = self[word] = _Start(ids, longer) if longer else ids
         return entry
 
-    def _entry(self, word: Word) -> Ids | _Start:
-        ids = NO_IDS
-        by_stem = by_lower = NO_FOLLOWERS
-        lower = word.lower
-        if not (self.vietnamese and SYLLABLE.fullmatch(lower)):
-            ids = _english_ids(word, self.english)
-            by_stem = self.english.phrases.get(word.stem, NO_FOLLOWERS)
-        if self.accented and (word.accented or self.bare):
-            ids += self.foreign.words.get(lower, NO_IDS)
-            if word.capital:
-                ids += self.foreign.names.get(word.text.capitalize(), NO_IDS)
-        by_lower = self.foreign.phrases.get(lower, NO_FOLLOWERS)
-        ids = tuple(sorted(set(ids)))
-        return _Start(ids, by_stem, by_lower) if by_stem or by_lower else ids
+    def _is_english(self, word: Word) -> bool:
+        """Whether the spelling may be an English word here."""
+        return word.word and not (self.language == "vi" and SYLLABLE.fullmatch(word.lower))
+
+    def _english_ids(self, word: Word) -> Iterable[int]:
+        """The concepts of the spelling; only if it has none, those of the words it may be a form of."""
+        if not self._is_english(word):
+            return ()
+        known = _english().ids
+        own = [i for key in _keys(word.lower, word) for i in known.get(key, ())]
+        return own or [i for base in _bases(word.lower) for key in _keys(base, word) for i in known.get(key, ())]
+
+    def _vietnamese_ids(self, word: Word) -> Iterable[int]:
+        """None without accents, where a syllable may be any of a dozen words; none for 'tin' in English text."""
+        if not self.accented or not (word.accented or self.language != "en"):
+            return ()
+        known = _vietnamese().ids
+        return [i for lower in _spelt(word.lower) for key in _keys(lower, word) for i in known.get(key, ())]
+
+    def _phrases(self, word: Word) -> Iterator[tuple[tuple[str, ...], Ids]]:
+        """The phrases that the spelling may begin: what follows it, and what the whole means."""
+        if self._is_english(word):
+            for rest, ids in _phrases(_english(), (word.lower, *_bases(word.lower))):
+                yield from ((form, ids) for form in _forms(rest))
+        if self.accented:
+            for rest, ids in _phrases(_vietnamese(), _spelt(word.lower)):
+                yield from ((spelling, ids) for spelling in product(*map(_spelt, rest)))
+        elif self.language != "en":  # in English text 'in an' is not 'in ấn', nor 'may in' a printer
+            stop = word_rules().stop_folded
+            for rest, ids in _phrases(_vietnamese(), _folded_heads().get(word.lower, ())):
+                folded = tuple(map(fold, rest))
+                # 'tu do' is freedom (tự do) far less often than 'since then' (từ đó)
+                if word.lower not in stop or not stop.issuperset(folded):
+                    yield folded, ids
 
 
-def _cover(words: list[Word], found: list[Ids | _Start], starts: list[int]) -> None:
-    """Give the tokens of each phrase what the phrase means, from the left, and other tokens what they mean alone."""
-    end = len(words) - 1
-    free = 0
-    for i in starts:
-        if i < free:
-            continue
-        ids, by_stem, by_lower = cast(_Start, found[i])
-        found[i] = ids
-        if i < end:
-            following = words[i + 1]
-            candidates = by_lower.get(following.lower)
-            if by_stem and following.stem in by_stem:
-                candidates = _longest_first((*(candidates or ()), *by_stem[following.stem]))
-            if candidates:
-                free = _take(words, found, i, candidates)
-
-
-def _take(
-    words: list[Word], found: list[Ids | _Start], at: int, candidates: Iterable[tuple[tuple[str, ...], Ids]]
-) -> int:
-    """Mark the first candidate that stands at `at`, and tell where it ends."""
-    for rest, ids in candidates:
-        end = at + 2 + len(rest)
-        if end <= len(words) and all(k in (w.lower, w.stem) for k, w in zip(rest, words[at + 2 : end], strict=True)):
-            found[at:end] = [ids] * (end - at)
-            return end
-    return 0
+def _insert(longer: dict[str, Ids | _Start], rest: tuple[str, ...], ids: Ids) -> None:
+    held = longer.get(rest[0], NO_IDS)
+    node = held if isinstance(held, _Start) else _Start(held, {})
+    if len(rest) > 1:
+        _insert(node.longer, rest[1:], ids)
+    else:
+        node = _Start(tuple(sorted({*node.ids, *ids})), node.longer)
+    longer[rest[0]] = node if node.longer else node.ids
 
 
 @cache
@@ -164,11 +175,10 @@ def _table(accented: bool, language: str) -> _Table:
     return _Table(accented, language)
 
 
-def _language(words: list[Word]) -> str:
+def _language(lowers: list[str]) -> str:
     """Whose little words the text uses more of: en, vi, or neither."""
     english, vietnamese = _little_words()
-    lowers = {word.lower for word in words}
-    difference = len(english & lowers) - len(vietnamese & lowers)
+    difference = len(english.intersection(lowers)) - len(vietnamese.intersection(lowers))
     return "en" if difference > 0 else "vi" if difference < 0 else ""
 
 
@@ -180,16 +190,9 @@ def _little_words() -> tuple[frozenset[str], frozenset[str]]:
     return english - vietnamese, vietnamese - english
 
 
-def _english_ids(word: Word, english: _Lexicon) -> Ids:
-    """The concepts of an English word: those of its spelling, or else of the words it may be a form of."""
-    lower = word.lower
-    ids = english.words.get(lower, NO_IDS)
-    if word.capital:
-        ids += english.names.get(word.text if word.upper else word.text.capitalize(), NO_IDS)
-        ids += english.names.get(lower.removesuffix("'s").capitalize(), NO_IDS)
-    if ids or not lower.isascii():
-        return ids
-    return tuple(i for base in _bases(lower) for i in english.words.get(base, NO_IDS))
+def _keys(lower: str, word: Word) -> tuple[str, ...]:
+    """How an entry may be written: in lower case and, where the text has a capital, as a name that needs one."""
+    return (lower, lower.capitalize(), lower.upper())[: 1 + word.capital + word.upper]
 
 
 def _bases(lower: str) -> Iterator[str]:
@@ -201,7 +204,7 @@ def _bases(lower: str) -> Iterator[str]:
         yield word_rules().irregular[form]
     if form.endswith(("ies", "ied")):
         yield form[:-3] + "y"
-    if form.endswith("s") and not form.endswith(("ss", "us", "is")):
+    if len(form) > 3 and form.endswith("s") and not form.endswith(("ss", "us", "is")):
         yield form[:-1]
     if form.endswith("es") and form[:-2].endswith(SIBILANTS):
         yield form[:-2]
@@ -216,105 +219,99 @@ def _before_suffix(cut: str) -> Iterator[str]:
     yield cut + "e"
     if len(cut) > 3 and cut[-1] == cut[-2]:
         yield cut[:-1]
-    if not DOUBLED_OR_NOT.fullmatch(cut):
+    if not DOUBLING.fullmatch(cut):
         yield cut
 
 
-@cache
-def _english() -> _Lexicon:
-    words: dict[str, list[int]] = {}
-    names: dict[str, list[int]] = {}
-    phrases: dict[tuple[str, ...], list[int]] = {}
-    stem_of = cache(stem)
-    for number, (english, _) in _rows("concepts"):
-        for entry in filter(None, english.split("|")):
-            if entry.isalpha():
-                (words if entry[0].islower() else names).setdefault(entry, []).append(number)
-                continue
-            for tokens in _spellings(entry):
-                if len(tokens) == 1:
-                    words.setdefault(tokens[0], []).append(number)
-                    continue
-                keys = tuple(map(stem_of, tokens))
-                phrases.setdefault(keys, []).append(number)
-                if len(keys) == 2 and keys[1] in PARTICLES:
-                    for between in ("it", "them"):
-                        phrases.setdefault((keys[0], between, keys[1]), []).append(number)
-    return _Lexicon(_ids(words), _ids(names), _by_first_word(phrases))
+class _Side(NamedTuple):
+    """One language of the thesaurus: the concepts of each entry, and the phrases by their first word."""
+
+    ids: dict[str, Ids]
+    phrases: dict[str, list[str]]
 
 
 @cache
-def _vietnamese(accented: bool) -> _Lexicon:
-    """The Vietnamese side; without accents only phrases are left, for a bare syllable may be any of a dozen words."""
-    words: dict[str, list[int]] = {}
-    names: dict[str, list[int]] = {}
-    phrases: dict[tuple[str, ...], list[int]] = {}
-    stop = word_rules().stop_folded
-    for number, (_, vietnamese) in _rows("concepts"):
-        for entry in filter(None, vietnamese.split("|")):
-            if entry.isalpha():
-                for spelling in _tone_spellings((entry,)) if accented else ():
-                    (words if entry[0].islower() else names).setdefault(spelling[0], []).append(number)
+def _english() -> _Side:
+    return _side(0)
+
+
+@cache
+def _vietnamese() -> _Side:
+    return _side(1)
+
+
+def _side(column: int) -> _Side:
+    ids: dict[str, Ids] = {}
+    phrases: dict[str, list[str]] = {}
+    for number, columns in _rows("concepts"):
+        for entry in columns[column].split("|"):
+            if entry in ids:
+                ids[entry] += (number,)
                 continue
-            for tokens in _spellings(entry):
-                for spelling in _tone_spellings(tokens):
-                    keys = spelling if accented else tuple(map(fold, spelling))
-                    # 'tu do' is freedom (tự do) far less often than 'since then' (từ đó)
-                    if accented or not stop.issuperset(keys):
-                        phrases.setdefault(keys, []).append(number)
-    return _Lexicon(_ids(words), _ids(names), _by_first_word(phrases))
+            ids[entry] = (number,)
+            if not entry.isalpha() and (start := FIRST_TOKEN.match(entry)):
+                phrases.setdefault(start.group(), []).append(entry)
+    return _Side(ids, phrases)
 
 
-def _rows(name: str) -> Iterator[tuple[int, list[str]]]:
+@cache
+def _rows(name: str) -> list[tuple[int, list[str]]]:
     """The lines of a table that are not comments, with their numbers."""
-    text = files("stillme.evidence.rules").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line and not line.startswith("#"):
-            yield number, line.split("\t")
+    lines = files("stillme.evidence.rules").joinpath(f"{name}.tsv").read_text(encoding="utf-8").split("\n")
+    return [(n, line.split("\t")) for n, line in enumerate(lines, start=1) if line and line[0] != "#"]
 
 
-def _spellings(entry: str) -> Iterator[tuple[str, ...]]:
-    """The tokens of an entry as the tokeniser would cut them, with its hyphens and with spaces instead."""
-    if entry.replace(" ", "").isalpha():
-        yield tuple(entry.lower().split())
+@cache
+def _folded_heads() -> dict[str, list[str]]:
+    """The first words of Vietnamese phrases, by what they look like without accents."""
+    heads: dict[str, list[str]] = {}
+    for head in _vietnamese().phrases:
+        heads.setdefault(fold(head), []).append(head)
+    return heads
+
+
+def _phrases(side: _Side, heads: Iterable[str]) -> Iterator[tuple[tuple[str, ...], Ids]]:
+    """The phrases with one of the first words: what follows that, and what the whole means."""
+    for head in heads:
+        for phrase in side.phrases.get(head, ()):
+            for tokens in _cuts(phrase):
+                yield tokens[1:], side.ids[phrase]
+
+
+def _forms(rest: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """What may follow the first word of an English phrase: 'send it back' for 'send back', 'gift cards' for 'gift card'."""
+    *before, final = rest
+    yield rest
+    if final in PARTICLES:
+        if not before:
+            yield ("it", final)
+            yield ("them", final)
         return
-    yield tuple(word.lower for word in Text(entry).words)
-    if "-" in entry:
-        yield tuple(word.lower for word in Text(entry.replace("-", " ")).words)
+    yield (*before, final + "'s")
+    if final.endswith("y") and final[-2:-1] not in "aeiou":
+        yield (*before, final[:-1] + "ies")
+    else:
+        yield (*before, final + ("es" if final.endswith(SIBILANTS) else "s"))
 
 
-def _tone_spellings(syllables: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """A Vietnamese phrase in the spellings in use: where the tone stands, i or y."""
-    moved = tuple([s[:-2] + MOVED_TONES.get(s[-2:], s[-2:]) for s in syllables])
-    if len(syllables) == 1:
-        return {syllables, moved}
-    return {
-        syllables,
-        moved,
-        tuple([SWAPPED_I.get(s, s) for s in syllables]),
-        tuple([SWAPPED_I.get(s, s) for s in moved]),
-    }
+def _cuts(phrase: str) -> Iterator[tuple[str, ...]]:
+    """The tokens of an entry as the tokeniser would cut them, with its hyphens and with spaces instead."""
+    if phrase.replace(" ", "").isalpha():
+        yield tuple(phrase.split())
+        return
+    yield tuple(word.lower for word in Text(phrase).words)
+    if "-" in phrase:
+        yield tuple(word.lower for word in Text(phrase.replace("-", " ")).words)
 
 
-def _opposite_keys(phrase: str, language: str) -> list[str]:
-    tokens = next(_spellings(phrase))
-    if language == "en":
-        return [" ".join(map(stem, tokens))]
-    return sorted({" ".join(spelling) for spelling in _tone_spellings(tokens)})
+def _spelt(syllable: str) -> tuple[str, ...]:
+    """A Vietnamese syllable in the spellings in use."""
+    other = syllable[:-2] + OTHER_TONE_PLACE.get(syllable[-2:], syllable[-2:])
+    other = OTHER_I.get(other, other)
+    return (syllable,) if other == syllable else (syllable, other)
 
 
-def _ids(numbers: Mapping[str, Iterable[int]]) -> dict[str, Ids]:
-    return {key: tuple(found) for key, found in numbers.items()}
-
-
-def _by_first_word(phrases: Mapping[tuple[str, ...], list[int]]) -> dict[str, Followers]:
-    grouped: dict[str, dict[str, tuple[tuple[tuple[str, ...], Ids], ...]]] = {}
-    for (first, second, *rest), numbers in phrases.items():
-        followers = grouped.setdefault(first, {})
-        meaning = ((tuple(rest), tuple(dict.fromkeys(numbers))),)
-        followers[second] = _longest_first(followers[second] + meaning) if second in followers else meaning
-    return cast("dict[str, Followers]", grouped)
-
-
-def _longest_first(candidates: tuple[tuple[tuple[str, ...], Ids], ...]) -> tuple[tuple[tuple[str, ...], Ids], ...]:
-    return tuple(sorted(candidates, key=lambda candidate: -len(candidate[0])))
+def _joined(phrase: str, language: str) -> list[str]:
+    """The keys of an opposite: the stems, or in Vietnamese the lower case in each spelling, joined."""
+    tokens = next(_cuts(phrase))
+    return [" ".join(map(stem, tokens))] if language == "en" else [" ".join(s) for s in product(*map(_spelt, tokens))]

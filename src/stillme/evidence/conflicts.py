@@ -5,18 +5,19 @@ Statements are compared only where they share words that are not everywhere, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final
 
 from stillme.evidence.alignment import Alignment, Objection, align
-from stillme.evidence.names import capitalised_words
-from stillme.evidence.passage import Passage
+from stillme.evidence.library import Library
 from stillme.evidence.reading import Reading, Statement
 
 __all__ = ["Disagreement", "find_conflicts"]
 
 LEAST_SHARED: Final = 2
+LEAST_ALIKE: Final = 0.4
 LEAST_COVERED: Final = 0.6
 COMMON: Final = 48
 DISAGREES: Final = frozenset({"figure", "negation", "opposite"})
@@ -34,49 +35,44 @@ class Disagreement:
     values: tuple[str, str]
 
 
-def find_conflicts(passages: Sequence[Passage]) -> list[Disagreement]:
+def find_conflicts(library: Library) -> list[Disagreement]:
     """Every pair of sources that disagrees, once for each thing they disagree on."""
-    if len({p.source_id for p in passages}) < 2:
+    if len({p.source_id for p in library.passages}) < 2:
         return []
-    known = capitalised_words([p.text for p in passages])
-    places = [(n, s) for n, p in enumerate(passages) for s in p.reading(known).statements]
     found: dict[tuple[int, int, str], Disagreement] = {}
-    for a, b in _related(passages, places):
-        disagreement = _compare(passages, places[a], places[b], known)
+    for a, b in _related(library):
+        disagreement = _compare(library, library.places[a], library.places[b])
         if disagreement is not None:
             found.setdefault((*disagreement.passages, disagreement.about), disagreement)
     return list(found.values())
 
 
-def _related(passages: Sequence[Passage], places: Sequence[tuple[int, Statement]]) -> Iterator[tuple[int, int]]:
+def _related(library: Library) -> list[tuple[int, int]]:
     """Pairs of statements of different sources that share at least two words which are not everywhere."""
-    index: dict[str, list[int]] = {}
-    for place, (_, statement) in enumerate(places):
-        for stem in statement.stems:
-            if not stem[0].isdigit():
-                index.setdefault(stem, []).append(place)
+    places, sources = library.places, [p.source_id for p in library.passages]
     shared: dict[tuple[int, int], int] = {}
-    for holders in index.values():
-        if 1 < len(holders) <= COMMON:
-            for k, a in enumerate(holders):
-                for b in holders[k + 1 :]:
-                    if passages[places[a][0]].source_id != passages[places[b][0]].source_id:
-                        shared[a, b] = shared.get((a, b), 0) + 1
-    return (pair for pair, count in sorted(shared.items()) if count >= LEAST_SHARED)
+    for stem, holders in library.index.items():
+        if 1 < len(holders) <= COMMON and places[holders[0]][0] != places[holders[-1]][0] and not stem[0].isdigit():
+            for pair in combinations(holders, 2):
+                shared[pair] = shared.get(pair, 0) + 1
+    alike = [p for p, count in shared.items() if count >= LEAST_SHARED and count >= LEAST_ALIKE * _shorter(places, p)]
+    return sorted((a, b) for a, b in alike if sources[places[a][0]] != sources[places[b][0]])
 
 
-def _compare(
-    passages: Sequence[Passage], first: tuple[int, Statement], second: tuple[int, Statement], known: frozenset[str]
-) -> Disagreement | None:
+def _shorter(places: Sequence[tuple[int, Statement]], pair: tuple[int, int]) -> int:
+    return min(len(places[place][1].stems) for place in pair)
+
+
+def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, Statement]) -> Disagreement | None:
     """The shorter statement laid against the longer one, as if it were a claim."""
     if len(first[1].content) > len(second[1].content):
         second, first = first, second
     (n, mine), (m, theirs) = first, second
     if not (mine.quantities and theirs.quantities) and bool(mine.negations) == bool(theirs.negations) and mine.stems <= theirs.stems:
         return None
-    found = align(mine, theirs.reading, [theirs], passages[m].heading_reading(known), ())
+    found = align(mine, theirs.reading, [theirs], library.headings[m], ())
     objection = _disagreement(found)
-    if objection is None or not _same_matter(found, passages[n].heading_reading(known), passages[m].heading_reading(known), objection):
+    if objection is None or not _same_matter(found, library.headings[n], library.headings[m], objection):
         return None
     text = mine.reading.text
     value = text.slice(objection.first, objection.last)
@@ -108,9 +104,13 @@ def _other_label(found: Alignment) -> bool:
 
 def _same_matter(found: Alignment, mine: Reading, theirs: Reading, objection: Objection) -> bool:
     """The same time and the same subject: figures of two years, or of two things, do not contradict each other."""
-    about_date = any(q.first == objection.first and q.dimension == "date" for q in found.claim.quantities)
-    years = [_years(found.claim) or _years(mine.statements[0]), _years(found.best) or _years(theirs.statements[0])]
-    if not about_date and years[0] and years[1] and years[0].isdisjoint(years[1]):
+    dates = {q.first for q in found.claim.quantities if q.dimension == "date"}
+    differing = [o.first in dates for o in found.objections if o.kind == "figure"]
+    if any(differing) and not all(differing):
+        return False
+    titles = [_years(mine.statements[0]), _years(theirs.statements[0])]
+    years = titles if objection.first in dates else [_years(found.claim) or titles[0], _years(found.best) or titles[1]]
+    if years[0] and years[1] and years[0].isdisjoint(years[1]):
         return False
     names = [_names(found.claim.reading, mine), _names(found.source, theirs)]
     return not (names[0] and names[1]) or not names[0].isdisjoint(names[1])

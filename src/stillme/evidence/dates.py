@@ -41,8 +41,9 @@ LEFT: Final = 3
 RIGHT: Final = 8
 SENTENCE_ENDS: Final = frozenset(".!?…;:")
 ORDINAL_ENDINGS: Final = frozenset(("st", "nd", "rd", "th"))
+DAYS: Final = range(1, 32)
 DASHES: Final = frozenset("-–—")
-JOINTS: Final = frozenset("/-–.")
+JOINTS: Final = frozenset("/-–")
 DATE_SIGNS: Final = frozenset("/-.")
 
 
@@ -204,17 +205,17 @@ def date_from(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     return reader(window, rules, at) if reader else []
 
 
-def date_behind(window: Window, rules: DateRules, first: int, last: int, ordinal: bool) -> FoundDate | None:
+def date_behind(window: Window, rules: DateRules, first: int, last: int, value: float, ordinal: bool) -> FoundDate | None:
     """The date that a number at tokens `first` to `last` begins: 25 March 1655, 25/3/1655, 5th century, 1990s, 221 BC."""
     token = window.tokens[last]
     if token in JOINTS and window.gaps[last] == "" and not ordinal:
         return _numeric(window, rules, first, last)
     if token in rules.months or token == "of":
-        return _day_and_month(window, rules, first, last, last + (token == "of"))
+        return _day_and_month(window, rules, first, last + (token == "of"), value)
     if token == rules.vi["month"]:
-        return _day_then_month(window, rules, first, last)
+        return _day_then_month(window, rules, first, last, value)
     if ordinal:
-        return _century_or_quarter(window, rules, first, last)
+        return _century_or_quarter(window, rules, first, last, value)
     if token in ("s", "'") and window.gaps[last] == "":
         return _decade(window, first, last)
     era = longest(rules.eras, window.tokens, last)
@@ -318,17 +319,15 @@ def _from_day(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     return [FoundDate(at, end, (Date(None, None, day),))]
 
 
-def _day_then_month(window: Window, rules: DateRules, first: int, last: int, day: int = 0) -> FoundDate | None:
+def _day_then_month(window: Window, rules: DateRules, first: int, last: int, day: float) -> FoundDate | None:
     """25 tháng 3 năm 1655; three months and ten days are no date."""
-    digits = window.digits(first)
-    day = day or (int(digits) if 0 < len(digits) <= 2 else 0)
-    if window.tokens[last] != rules.vi["month"] or not 1 <= day <= 31:
+    if window.tokens[last] != rules.vi["month"] or day not in DAYS:
         return None
     month, end = _small(window, rules, last + 1, rules.spelt_months)
     if not 1 <= month <= 12 or window.tokens[end] in rules.not_dates:
         return None
     year, end = _year_behind(window, rules, end)
-    return FoundDate(first, end, (Date(year, month, day),))
+    return FoundDate(first, end, (Date(year, month, int(day)),))
 
 
 def _from_month(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
@@ -410,49 +409,28 @@ def _decade(window: Window, first: int, last: int) -> FoundDate | None:
     if len(digits) == 2 and window.tokens[first - 1] not in ("the", "'", "’", "early", "late", "mid", "-"):
         return None
     year = int(digits) if len(digits) == 4 else 1900 + int(digits)
-    return FoundDate(first, end, (Date(year, None, None, 100 if year % 100 == 0 and len(digits) == 4 else 10),))
+    return FoundDate(first, end, (Date(year, None, None, 100 if year % 100 == 0 and year < 2000 else 10),))
 
 
-def _day_and_month(window: Window, rules: DateRules, first: int, last: int, at: int) -> FoundDate | None:
+def _day_and_month(window: Window, rules: DateRules, first: int, at: int, day: float) -> FoundDate | None:
     """25 March 1655, 25th of March."""
     month = rules.months.get(window.tokens[at])
-    digits = window.digits(first)
-    if month is None or not window.words[at].capital or not 0 < len(digits) <= 2 or not 1 <= int(digits) <= 31:
+    if month is None or not window.words[at].capital or day not in DAYS:
         return None
-    step = at + 1 + (window.tokens[at + 1] == "." and window.tokens[at] in ("jan", "feb", "mar", "apr", "sept"))
+    step = at + 1 + (window.tokens[at + 1] == "." and len(window.tokens[at]) <= 4)
     year, end = _year_behind(window, rules, step)
-    return FoundDate(first, end, (Date(year, month, int(digits)),))
+    return FoundDate(first, end if year is not None else at + 1, (Date(year, month, int(day)),))
 
 
-def _century_or_quarter(window: Window, rules: DateRules, first: int, last: int) -> FoundDate | None:
-    """5th century BCE, 20th-century, third quarter of 2024; the number is the caller's, so only its place is read here."""
-    number = ordinal_value(window, first)
+def _century_or_quarter(window: Window, rules: DateRules, first: int, last: int, number: float) -> FoundDate | None:
+    """5th century BCE, 20th-century, third quarter of 2024."""
     at = last + (window.tokens[last] == "-")
-    if window.tokens[at] in ("century", "centuries") and 1 <= number <= 30:
-        return _century(window, rules, first, number, at + 1)
-    if window.tokens[last] == "quarter" and 1 <= number <= 4:
+    if window.tokens[at] in ("century", "centuries") and number in range(1, 31):
+        return _century(window, rules, first, int(number), at + 1)
+    if window.tokens[last] == "quarter" and number in range(1, 5):
         year, end = _year_behind(window, rules, last + 1)
-        return FoundDate(first, end, (Date(year, 3 * number - 2, None, 1, 3),)) if year else None
+        return FoundDate(first, end, (Date(year, 3 * int(number) - 2, None, 1, 3),)) if year else None
     return None
-
-
-def ordinal_value(window: Window, at: int) -> int:
-    """The number of an ordinal in digits or English words below thirty; 0 if it is none."""
-    digits = window.digits(at)
-    if digits:
-        return int(digits) if len(digits) <= 2 else 0
-    names = english_ordinals()
-    value = names.get(window.tokens[at], 0)
-    if not value and window.tokens[at] == "twenty":
-        value = names.get(window.tokens[at + 2], 0) if window.tokens[at + 1] == "-" else names.get(window.tokens[at + 1], 0)
-        return 20 + value if 0 < value < 10 else 0
-    return value
-
-
-@cache
-def english_ordinals() -> dict[str, int]:
-    """first: 1, second: 2 and so on."""
-    return dict(load("numbers")["ordinals"]["en"])
 
 
 def _numeric(window: Window, rules: DateRules, first: int, last: int, cue: bool = False) -> FoundDate | None:
@@ -500,14 +478,23 @@ def _two_parts(parts: list[str], sign: str, vietnamese: bool, cue: bool) -> list
     if any(len(part) > 4 for part in parts):
         return []
     a, b = (int(part) for part in parts)
-    if len(parts[1]) == 4:
+    if len(parts[1]) == 4 != len(parts[0]):
         return [Date(b, a)] if len(parts[0]) <= 2 and FIRST_YEAR <= b <= LAST_YEAR else []
     if len(parts[0]) == 4:
-        return [Date(a, b)] if sign == "-" and len(parts[1]) == 2 and FIRST_YEAR <= a <= LAST_YEAR else []
+        return _year_and_more(a, b, sign, len(parts[1]))
     like_fraction = a < b and b in (2, 3, 4, 5, 6, 8, 10)
     if vietnamese and (cue or (sign == "/" and not like_fraction)):
         return [Date(None, b, a)]
     return [Date(None, b, a), Date(None, a, b)] if cue else []
+
+
+def _year_and_more(year: int, more: int, sign: str, length: int) -> list[Date]:
+    """2025-09 is a month, 2019/20 and 2019/2020 are two years."""
+    if not FIRST_YEAR <= year <= LAST_YEAR:
+        return []
+    if sign == "/" and more == (year + 1 if length == 4 else (year + 1) % 100):
+        return [Date(year, None, None, 2)]
+    return [Date(year, more)] if sign == "-" and length == 2 else []
 
 
 def dotted_date(text: str) -> Date | None:
@@ -564,7 +551,7 @@ def weekday_at(window: Window, rules: DateRules, at: int) -> tuple[int, int]:
     if token in rules.weekdays:
         return rules.weekdays[token], at + 1
     beside = window.tokens[at - 2] if token in ("sat", "sun") else "mon"
-    if not word.capital or (beside not in rules.short_weekdays and beside not in rules.weekdays):
+    if not word.capital or window.vietnamese or (beside not in rules.short_weekdays and beside not in rules.weekdays):
         return 0, at
     return rules.short_weekdays.get(token, 0), at + 1
 
@@ -588,43 +575,35 @@ def spelt_clock(window: Window, rules: DateRules, at: int) -> Clock | None:
     return Clock(found[1], (float(found[0]),), None) if found else None
 
 
-def clock_behind(window: Window, rules: DateRules, first: int, last: int) -> Clock | None:
+def clock_behind(window: Window, rules: DateRules, first: int, last: int, value: float) -> Clock | None:
     """The clock time that a number begins: 14:00, 2 p.m., 7 giờ 15 phút, 14h30."""
-    hours = window.words[first].text if last == first + 1 else ""
     token = window.tokens[last]
-    if token == ":" and window.gaps[last] == "" == window.gaps[last + 1]:
-        return _colon_clock(window, rules, hours, last)
-    spelt = rules.spelt_days.get(window.tokens[first], 0) if not hours.isdecimal() and window.vietnamese else 0
-    if token == rules.vi["hour"] or (token in ("h", "g") and hours.isdecimal()):
-        hour, _ = _small(window, rules, first, rules.spelt_days)
-        return _hour_clock(window, rules, first, hour or spelt, last) if hour <= 24 else None
-    if token == "o'clock" and hours.isdecimal() and len(hours) <= 2:
-        return _finish_clock(window, rules, int(hours), 0, last + 1, None)
-    part = longest(rules.day_parts, window.tokens, last)
-    if part and not window.vietnamese or token in ("am", "pm"):
-        return _dotted_clock(window, rules, first, hours, last)
+    if token == ":":
+        return _colon_clock(window, rules, first, last) if window.gaps[last] == "" == window.gaps[last + 1] else None
+    if not 0 <= value <= 24:
+        return None
+    if value % 1:
+        return _dotted_clock(window, rules, first, last)
+    if token == rules.vi["hour"] or token == "h" or token == "g":
+        return _hour_clock(window, rules, first, int(value), last)
+    if token == "o'clock":
+        return _finish_clock(window, rules, int(value), 0, last + 1, None)
+    if token in ("am", "pm") or (not window.vietnamese and longest(rules.day_parts, window.tokens, last)):
+        return _dotted_clock(window, rules, first, last) or _finish_clock(window, rules, int(value), 0, last, None)
     return None
 
 
-def _dotted_clock(window: Window, rules: DateRules, first: int, hours: str, last: int) -> Clock | None:
-    """2 p.m., 8.15 a.m., two p.m."""
-    hour_text, _, minute_text = hours.partition(".")
-    hour = int(hour_text) if hour_text.isdecimal() and len(hour_text) <= 2 else english_numerals().get(window.tokens[first], 99)
-    minute = int(minute_text) if minute_text.isdecimal() and len(minute_text) == 2 else 0
-    if hour > 24 or minute > 59 or (minute_text and len(minute_text) != 2):
+def _dotted_clock(window: Window, rules: DateRules, first: int, last: int) -> Clock | None:
+    """8.15 a.m."""
+    hour, _, minute = window.words[first].text.partition(".")
+    if len(minute) != 2 or not (hour + minute).isdecimal() or int(minute) > 59 or not longest(rules.day_parts, window.tokens, last):
         return None
-    return _finish_clock(window, rules, hour, minute, last, None)
+    return _finish_clock(window, rules, int(hour), int(minute), last, None)
 
 
-@cache
-def english_numerals() -> dict[str, int]:
-    """one: 1 to ninety: 90."""
-    return dict(load("numbers")["numerals"]["en"])
-
-
-def _colon_clock(window: Window, rules: DateRules, hours: str, colon: int) -> Clock | None:
-    minutes = window.digits(colon + 1)
-    if not hours.isdecimal() or len(hours) > 2 or len(minutes) != 2 or int(minutes) > 59 or int(hours) > 24:
+def _colon_clock(window: Window, rules: DateRules, first: int, colon: int) -> Clock | None:
+    hours, minutes = window.digits(first), window.digits(colon + 1)
+    if not hours or len(hours) > 2 or len(minutes) != 2 or int(minutes) > 59 or int(hours) > 24:
         return None
     seconds = window.digits(colon + 3) if window.tokens[colon + 2] == ":" and window.gaps[colon + 2] == "" else ""
     if len(seconds) == 2:

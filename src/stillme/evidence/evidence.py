@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Final
 
+from stillme.lazy import lazy
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
 from stillme.evidence.citations import Marker, find_markers
@@ -15,9 +15,10 @@ from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
 from stillme.evidence.conflicts import Disagreement, find_conflicts
 from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement
 from stillme.evidence.language import identify, requested_language
-from stillme.evidence.names import Name, capitalised_words, find_names
+from stillme.evidence.library import Library
+from stillme.evidence.names import Name, capitalised_words
 from stillme.evidence.need import Need, need_of
-from stillme.evidence.numbers import Quantity, find_quantities
+from stillme.evidence.numbers import Quantity
 from stillme.evidence.passage import Passage
 from stillme.evidence.reading import Reading
 from stillme.evidence.references import Reference, find_references
@@ -60,29 +61,29 @@ class Evidence:
     def with_draft(self, draft: str) -> Evidence:
         """The same request with another draft; what was read of question and passages is kept."""
         other = Evidence(self.request.model_copy(update={"draft_answer": draft}), self.as_of, self.grounder)
-        shared = ("query", "passages", "language", "need", "ambiguity", "conflicts", "similarities", "conversation")
+        shared = ("query", "query_language", "passages", "language", "need", "ambiguity", "conflicts", "similarities", "conversation", "library", "known_names")
         other.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
         return other
 
     # what was given
 
-    @cached_property
+    @lazy
     def query(self) -> Text:
         """The user's question."""
         return Text(self.request.query)
 
-    @cached_property
+    @lazy
     def draft(self) -> Text:
         """The draft answer; blank in Pattern B."""
         return Text(self.request.draft_answer or "")
 
-    @cached_property
+    @lazy
     def passages(self) -> list[Passage]:
         """The passages that can be read: those of white space are no evidence."""
         given = self.request.retrieved_context
         return [Passage(number, p) for number, p in enumerate(given, 1) if p.text.strip()]
 
-    @cached_property
+    @lazy
     def conversation(self) -> list[Text]:
         """Earlier turns, oldest first; they resolve references and are never evidence."""
         return [Text(turn.content) for turn in self.request.conversation]
@@ -94,12 +95,12 @@ class Evidence:
 
     # the question
 
-    @cached_property
+    @lazy
     def query_language(self) -> str:
         """The language the question is written in."""
         return identify(self.query)
 
-    @cached_property
+    @lazy
     def language(self) -> str:
         """The language the user is to be answered in."""
         asked = requested_language(self.query)
@@ -112,12 +113,12 @@ class Evidence:
             return self.query_language
         return next((found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown")
 
-    @cached_property
+    @lazy
     def need(self) -> Need:
         """What the question asks for, and whether that needs a source."""
         return need_of(self.query)
 
-    @cached_property
+    @lazy
     def similarities(self) -> list[float]:
         """For each passage, the given similarity or the computed one."""
         return similarities(self.query, self.passages, self.query_language)
@@ -127,100 +128,108 @@ class Evidence:
         """The best similarity, or None without passages."""
         return max(self.similarities, default=None)
 
-    @cached_property
+    @lazy
     def ambiguity(self) -> Ambiguity | None:
         """Why the question cannot be answered as it stands, if so."""
-        return find_ambiguity(self.query, self.conversation, self.passages)
+        return find_ambiguity(self.query, self.conversation, self.library)
 
     # the draft
 
-    @cached_property
+    @lazy
     def draft_language(self) -> str:
         """The language the draft is written in."""
         return identify(self.draft)
 
-    @cached_property
+    @lazy
     def markers(self) -> list[Marker]:
         """The citation markers of the draft."""
         return find_markers(self.draft, self.passages, len(self.request.retrieved_context))
 
-    @cached_property
+    @lazy
     def draft_sentences(self) -> list[Sentence]:
         """The sentences of the draft."""
         return split(self.draft, [m.span for m in self.markers])
 
-    @cached_property
+    @lazy
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
         asked = self.need.kind == "opinion" or asks_for_opinion(self.query)
         return find_claims(self.draft, self.draft_sentences, self.markers, opinion_asked=asked)
 
-    @cached_property
+    @lazy
     def factual_claims(self) -> list[Claim]:
         """The claims that a source could support or contradict."""
         return [claim for claim in self.claims if claim.factual]
 
-    @cached_property
+    @lazy
     def known_names(self) -> frozenset[str]:
         """Words that stand capitalised inside a sentence anywhere in the request."""
         return capitalised_words([self.query, self.draft, *self.conversation, *(p.text for p in self.passages)])
 
-    @cached_property
+    @lazy
     def grounding_task(self) -> GroundingTask:
         """What the grounder is asked."""
-        return GroundingTask(
-            self.draft, self.factual_claims, self.passages, self.query, self.conversation, self.draft_language, self.known_names
-        )
+        return GroundingTask(self.draft_reading, self.factual_claims, self.library, self.query, self.conversation)
 
-    @cached_property
+    @lazy
     def judgements(self) -> list[Judgement]:
         """For each factual claim, in order, what the grounder says."""
         return self.grounder.judge([self.grounding_task])[0]
 
-    @cached_property
+    @lazy
     def judged(self) -> list[tuple[Claim, Judgement]]:
         """Each factual claim with its judgement."""
         return list(zip(self.factual_claims, self.judgements, strict=True))
 
-    @cached_property
-    def claim_quantities(self) -> list[Quantity]:
-        """The figures of the factual claims, citation markers left out."""
-        inside = [(c.first, c.last, {self.draft.token_at(m.start + 1) for m in c.markers}) for c in self.factual_claims]
-        found = find_quantities(self.draft, self.draft_language)
-        return [q for q in found if any(a <= q.first < b and q.first not in marked for a, b, marked in inside)]
+    @lazy
+    def draft_reading(self) -> Reading:
+        """The draft read for alignment, without citation markers and web addresses."""
+        hidden = [*(m.span for m in self.markers), *self.draft.urls]
+        skipped = {i for a, b in hidden for i in range(self.draft.token_at(a), self.draft.token_at(b - 1) + 1)}
+        return Reading(self.draft, self.draft_sentences, self.draft_language, self.known_names, frozenset(skipped))
 
-    @cached_property
+    @lazy
+    def claim_quantities(self) -> list[Quantity]:
+        """The figures of the factual claims."""
+        statements = self.draft_reading.statements
+        return [q for claim in self.factual_claims for q in statements[claim.index].quantities]
+
+    @lazy
     def claim_names(self) -> list[Name]:
         """The names in the factual claims."""
-        sentences = [Sentence(c.first, c.last, c.start, c.end) for c in self.factual_claims]
-        return find_names(self.draft, sentences, self.known_names)
+        statements = self.draft_reading.statements
+        return [name for claim in self.factual_claims for name in statements[claim.index].names]
 
-    @cached_property
+    @lazy
     def references(self) -> list[Reference]:
         """Addresses, DOIs and author-year references of the draft."""
         return find_references(self.draft, self.query, self.passages)
 
     # the sources
 
-    @cached_property
+    @lazy
+    def library(self) -> Library:
+        """The passages, read and indexed."""
+        return Library(self.passages, self.known_names)
+
+    @property
     def source_readings(self) -> list[Reading]:
         """Each passage and each heading, read."""
-        known = self.known_names
-        return [r for p in self.passages for r in (p.reading(known), p.heading_reading(known))]
+        return [*self.library.readings, *self.library.headings]
 
-    @cached_property
+    @lazy
     def source_quantities(self) -> list[Quantity]:
         """Every figure that a passage, a title or a timestamp states."""
         return [q for reading in self.source_readings for q in reading.quantities]
 
     # the sources among themselves
 
-    @cached_property
+    @lazy
     def conflicts(self) -> list[Disagreement]:
         """Where two sources disagree."""
-        return find_conflicts(self.passages)
+        return find_conflicts(self.library)
 
-    @cached_property
+    @lazy
     def relevant_conflicts(self) -> list[Disagreement]:
         """The disagreements that concern the question or a claim of the draft."""
         if not self.conflicts:

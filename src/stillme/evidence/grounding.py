@@ -12,12 +12,13 @@ from typing import Final, Literal, Protocol
 
 from stillme.evidence.alignment import Alignment, align
 from stillme.evidence.claims import Claim
-from stillme.evidence.names import Name
-from stillme.evidence.passage import Passage
+from stillme.evidence.library import Library
+from stillme.evidence.names import Name, find_names
 from stillme.evidence.reading import Reading, Statement, cues
 from stillme.evidence.scoring import probability
 from stillme.evidence.sentences import Sentence
 from stillme.evidence.text import Text
+from stillme.lazy import lazy
 from stillme.version import __version__
 
 __all__ = ["ExactGrounder", "Grounder", "GroundingTask", "Judgement", "Quote"]
@@ -25,7 +26,7 @@ __all__ = ["ExactGrounder", "Grounder", "GroundingTask", "Judgement", "Quote"]
 Status = Literal["supported", "contradicted", "unsupported"]
 SUPPORT_AT: Final = 0.5
 MOST_STATEMENTS: Final = 3
-WORTH_ALIGNING: Final = 0.25
+WORTH_ALIGNING: Final = 0.5
 NEGATIVE_ASSENT: Final = frozenset("no nope not false incorrect never không chưa sai".split())
 
 
@@ -62,13 +63,13 @@ class Judgement:
 class GroundingTask:
     """The claims of one draft and the passages they are judged against."""
 
-    draft: Text
+    draft: Reading
+    """The draft, each of its sentences a statement."""
     claims: Sequence[Claim]
-    passages: Sequence[Passage]
+    """The factual claims; `Claim.index` is the number of its statement in the draft."""
+    library: Library
     query: Text
     conversation: Sequence[Text]
-    language: str
-    known_names: frozenset[str]
 
 
 class Grounder(Protocol):
@@ -111,38 +112,28 @@ class _Bench:
 
     def __init__(self, task: GroundingTask) -> None:
         self.task = task
-        self.readings = [p.reading(task.known_names) for p in task.passages]
-        self.headings = [p.heading_reading(task.known_names) for p in task.passages]
-        self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
-        self.index: dict[str, list[int]] = {}
-        for place, (_, statement) in enumerate(self.places):
-            for stem in statement.stems:
-                self.index.setdefault(stem, []).append(place)
-        self.meanings: dict[int, list[int]] | None = None
+        self.library = task.library
         self.memo: dict[tuple[object, ...], Judgement] = {}
-        sentences = [Sentence(c.first, c.last, c.start, c.end) for c in task.claims]
-        self.draft = Reading(task.draft, sentences, task.language, task.known_names)
 
     def judgements(self) -> list[Judgement]:
         """One judgement a claim, in order."""
-        return [self._judge(n, claim) for n, claim in enumerate(self.task.claims)]
+        return [self._judge(claim) for claim in self.task.claims]
 
-    def _judge(self, n: int, claim: Claim) -> Judgement:
-        if not self.places:
+    def _judge(self, claim: Claim) -> Judgement:
+        if not self.library.places:
             return Judgement("unsupported", 0.0, unsupported=(claim.span,), detail="no passage to stand on")
         if claim.assent:
             return self._judge_assent(claim)
-        statement = self.draft.statements[n]
-        statement.skipped = _hidden(self.task.draft, claim)
-        return self._decide(statement, self._subjects(n, statement), claim)
+        statement = self.task.draft.statements[claim.index]
+        return self._decide(statement, self._subjects(claim.index, statement), claim)
 
     def _judge_assent(self, claim: Claim) -> Judgement:
         """A bare yes or no claims what the question asks, or its opposite."""
         query = self.task.query
         whole = Sentence(0, len(query), 0, len(query.raw))
-        reading = Reading(query, [whole], self.task.language, self.task.known_names)
+        reading = Reading(query, [whole], self.task.draft.language, self.task.draft.known_names)
         asked = self._decide(reading.statements[0], (), claim)
-        negative = self.task.draft.words[claim.first].lower in NEGATIVE_ASSENT
+        negative = self.task.draft.text.words[claim.first].lower in NEGATIVE_ASSENT
         status: Status = asked.status
         if negative and status != "unsupported":
             status = "supported" if status == "contradicted" else "contradicted"
@@ -154,15 +145,17 @@ class _Bench:
         """Names a claim speaks of without repeating them: of the claim before it, or of the question."""
         if statement.names:
             return ()
-        if statement.refers_back and n > 0 and self.draft.statements[n - 1].names:
-            return tuple(self.draft.statements[n - 1].names)
-        return self._asked_names()
+        if statement.refers_back and n > 0 and self.task.draft.statements[n - 1].names:
+            return tuple(self.task.draft.statements[n - 1].names)
+        return self.asked_names
 
-    def _asked_names(self) -> tuple[Name, ...]:
+    @lazy
+    def asked_names(self) -> tuple[Name, ...]:
+        """The names of the question; where it only refers back, those of the turn it refers to."""
         task = self.task
         for text in (task.query, *reversed(task.conversation)):
             whole = Sentence(0, len(text), 0, len(text.raw))
-            names = Reading(text, [whole], task.language, task.known_names).statements[0].names if len(text) else []
+            names = find_names(text, [whole], task.draft.known_names) if len(text) else []
             if names:
                 return tuple(names)
             if cues().words("anaphora").isdisjoint(text.lowers):
@@ -181,7 +174,7 @@ class _Bench:
         ranked = sorted(weights, key=lambda place: (-weights[place], place))
         found: dict[int, _Candidate] = {}
         for place in ranked:
-            passage, statement = self.places[place]
+            passage, statement = self.library.places[place]
             candidate = found.setdefault(passage, _Candidate(passage))
             if not candidate.statements:
                 candidate.shared = weights[place]
@@ -192,20 +185,12 @@ class _Bench:
 
     def _where(self, claim: Statement, i: int) -> set[int] | list[int]:
         """The statements that hold a word of the claim, as such or by meaning."""
-        direct = self.index.get(claim.reading.text.words[i].stem, [])
+        direct = self.library.index.get(claim.reading.text.words[i].stem, [])
         concepts = claim.reading.concepts[i]
         if not concepts:
             return direct
-        if self.meanings is None:
-            self.meanings = self._index_meanings()
-        return set(direct).union(*(self.meanings.get(c, ()) for c in concepts))
-
-    def _index_meanings(self) -> dict[int, list[int]]:
-        meanings: dict[int, list[int]] = {}
-        for place, (_, statement) in enumerate(self.places):
-            for concept in statement.concepts:
-                meanings.setdefault(concept, []).append(place)
-        return meanings
+        meanings = self.library.meanings
+        return set(direct).union(*(meanings.get(c, ()) for c in concepts))
 
     # judging
 
@@ -221,7 +206,7 @@ class _Bench:
     def _align(self, claim: Statement, candidate: _Candidate, subjects: Sequence[Name]) -> tuple[int, Alignment]:
         chosen = _enough(claim, candidate.statements)
         passage = candidate.passage
-        return passage, align(claim, self.readings[passage], chosen, self.headings[passage], subjects)
+        return passage, align(claim, self.library.readings[passage], chosen, self.library.headings[passage], subjects)
 
     def _weigh(self, aligned: Sequence[tuple[int, Alignment]], claim: Claim) -> Judgement:
         """Supported if one passage supports it; contradicted if none does and one is incompatible; else unsupported."""
@@ -251,12 +236,6 @@ def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement
     return chosen
 
 
-def _hidden(draft: Text, claim: Claim) -> frozenset[int]:
-    """Tokens of citation markers and web addresses: they are not part of what is claimed."""
-    spans = [m.span for m in claim.markers] + [u for u in draft.urls if claim.start <= u[0] < claim.end]
-    return frozenset(i for a, b in spans for i in range(draft.token_at(a), draft.token_at(b)) if draft.starts[i] < b)
-
-
 def _moved(judged: Judgement, claim: Claim) -> Judgement:
     """A judgement of the same words elsewhere in the draft: spans are given as the whole claim."""
     lacking = (claim.span,) if judged.unsupported else ()
@@ -281,7 +260,7 @@ def _lacking(found: Alignment, claim: Claim) -> tuple[tuple[int, int], ...]:
     tokens = set(found.missing)
     for objection in found.objections:
         tokens.update(range(objection.first, objection.last))
-    tokens -= found.claim.skipped
+    tokens -= found.claim.reading.skipped
     ranges: list[tuple[int, int]] = []
     for i in sorted(tokens):
         start, end = text.starts[i], text.ends[i]

@@ -42,9 +42,10 @@ def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:
     seen: set[str] = set()
     for text in texts:
         words = text.words
-        for i, word in enumerate(words):
-            if word.capital and not word.stop and i and (words[i - 1].word or words[i - 1].text in ",()–—/&"):
-                seen.add(word.folded)
+        for i in [i for i, word in enumerate(words) if word.capital]:
+            before = words[i - 1] if i else None
+            if before is not None and not words[i].stop and (before.word or before.text in ",()–—/&"):
+                seen.add(words[i].folded)
     return frozenset(seen)
 
 

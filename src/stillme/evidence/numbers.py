@@ -7,283 +7,194 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
-from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from stillme.evidence.dates import (
-    DASHES,
-    ORDINAL_ENDINGS,
-    Clock,
-    Date,
-    DateRules,
-    FoundDate,
-    Phrases,
-    Window,
-    clock_behind,
-    date_behind,
-    date_from,
-    date_rules,
-    dates_agree,
-    dates_differ,
-    dotted_date,
-    longest,
-    phrases,
-    spelt_clock,
-    weekday_at,
-    year_of,
-)
-from stillme.evidence.rules import load
-from stillme.evidence.text import Text, Word, fold
+from stillme.evidence.dates import date_rules, dates_agree, dates_differ
+from stillme.evidence.figures import Quantity, Scan
+from stillme.evidence.numerals import tables_of
+from stillme.evidence.text import Text
 
-__all__ = ["Numeral", "Quantity", "Unit", "agrees", "find_quantities", "rivals"]
+__all__ = ["Quantity", "agrees", "find_quantities", "rivals"]
 
 
-class Numeral(NamedTuple):
-    """A number as written: its value or values, how finely it was written, and its digits where it is a name."""
+def find_quantities(
+    text: Text, language: str, first: int = 0, last: int | None = None, *, articles: bool = False
+) -> list[Quantity]:
+    """The figures in a token range, in order.
 
-    values: tuple[float, ...]
-    decimals: int = 0
-    scale: float = 1.0
-    text: str = ""
-    code: bool = False
-
-
-class Unit(NamedTuple):
-    """A unit of a dimension: a value in it is (value + offset) * factor in the base unit."""
-
-    name: str
-    dimension: str
-    factor: float = 1.0
-    offset: float = 0.0
-    customary: bool = False
-    binary: float = 0.0
-
-    def base(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Values in the base unit; a gigabyte may be a power of ten or of two."""
-        if self.binary:
-            return tuple(v * f for f in (self.factor, self.binary) for v in values)
-        if self.factor == 1.0 and not self.offset:
-            return values
-        return tuple((v + self.offset) * self.factor for v in values)
-
-
-class Quantity(NamedTuple):
-    """A figure at tokens `first` to `last` (exclusive) of a text, its unit included.
-
-    A tuple rather than a dataclass because a passage is scanned in microseconds and a frozen dataclass takes one to build.
-    `dimension` is count, label, percent, ordinal, date, clock, weekday, money:XXX, or one of units: time (up to weeks), span (months
-    and years), length, mass ... `values` are in its base unit: metres, seconds, months, kilograms, degrees Celsius, bytes.
+    With `articles`, also the "one" that an article may stand for (a month, một tháng, both): it may support a figure but
+    is none that needs support, so it is asked for in sources only.
     """
-
-    first: int
-    last: int
-    values: tuple[float, ...]
-    dimension: str
-    noun: str = ""
-    hedge: str = ""
-    precision: Numeral = Numeral(())
-    unit: Unit | None = None
-    dates: tuple[Date, ...] = ()
-    also: tuple[tuple[str, tuple[float, ...]], ...] = ()
-    limit: bool = False
-    article: bool = False
-    language: str = ""
-
-    @property
-    def year(self) -> int | None:
-        """The year that a date states (the first one of a decade or century; negative before the common era)."""
-        return self.dates[0].year if self.dates else None
-
-    @property
-    def month(self) -> int | None:
-        """The month that a date states (the first one of a quarter)."""
-        return self.dates[0].month if self.dates else None
-
-    @property
-    def day(self) -> int | None:
-        """The day of the month that a date states."""
-        return self.dates[0].day if self.dates else None
-
-    @property
-    def bare(self) -> bool:
-        """A number without a unit and without a counted noun."""
-        return self.dimension == "count" and not self.noun
+    stop = len(text.words) if last is None else min(last, len(text.words))
+    folded = language == "vi" and not text.accented
+    tables = tables_of(language if language in ("en", "vi") else "other", folded)
+    starters = tables.with_articles if articles else tables.starters
+    tokens = text.folded if folded else text.lowers
+    words = text.words
+    places = [i for i in range(first, stop) if tokens[i] in starters or words[i].number]
+    if not places:
+        return []
+    if text.urls or text.code:
+        places = [i for i in places if not _is_masked(text, i)]
+    scan = Scan(text, tokens, first, stop, language, tables, date_rules(folded), articles)
+    found: list[Quantity] = []
+    done = first
+    for i in places:
+        if i >= done:
+            kind = starters.get(tokens[i])
+            figures = getattr(scan, kind)(i - scan.base) if kind else scan.figure(i - scan.base)
+            if figures:
+                found += figures
+                done = figures[-1].last
+    return found
 
 
-HALF_UNIT: Final = Unit("percent", "percent")
-ORDINAL_UNIT: Final = Unit("ordinal", "ordinal")
-GLUE: Final = frozenset("-_./\\@")
-OPENERS: Final = frozenset("[【(,-–;^")
-LINE_MARKS: Final = frozenset("*#>-•_")
-TIMES_TEN: Final = frozenset(("×", "x", "*", "·"))
-BRACKET_REACH: Final = 24
-BINARY: Final = {"kilobyte": 1, "megabyte": 2, "gigabyte": 3, "terabyte": 4, "petabyte": 5}
+def _is_masked(text: Text, i: int) -> bool:
+    """Whether a token stands in a web address or a block of code."""
+    start = text.starts[i]
+    for ranges in (text.urls, text.code):
+        at = bisect_right(ranges, (start, len(text.raw) + 1)) - 1
+        if at >= 0 and start < ranges[at][1]:
+            return True
+    return False
 
 
-# Vietnamese words of the number grammar by what they do.
-GRAMMAR: Final = {
-    "one": "một", "three": "ba", "five": "năm", "ten": "mười", "tens": "mươi", "dozens": "chục", "hundred": "trăm", "odd": "linh",
-    "odd_too": "lẻ", "half": "rưỡi", "zero": "không", "point": "phẩy", "part": "phần", "share": "nửa", "number": "số", "rank": "thứ",
-    "lead": "đầu", "lead_end": "tiên", "times": "lần", "among": "giữa", "and": "và", "minus": "âm",
-}  # fmt: skip
+# How far a rough figure may be from the true one, as a share of it: with a word such as "about", without one, and between
+# metric and customary units.
+ROUGH: Final = 0.15
+PLAIN: Final = 0.05
+CONVERTED: Final = 0.03
+# How far the true figure may lie beyond a bound such as "more than".
+BEYOND: Final = 0.1
 
 
-class Tables:
-    """The words of numbers and units of one language, compiled for look-up by token; `folded` is typed without accents."""
-
-    def __init__(self, language: str, folded: bool) -> None:
-        rules = load("numbers")
-        own = "vi" if language == "vi" else "en"
-        key: Callable[[str], str] = fold if folded else str
-
-        def row(words: str) -> frozenset[str]:
-            return frozenset(map(key, words.split()))
-
-        def rows(named: dict[str, Any]) -> list[tuple[str, str]]:
-            pairs = ((name, p.values() if isinstance(p, dict) else p) for name, p in named.items())
-            return [(key(word), name) for name, lists in pairs for words in lists for word in words.split()]
-
-        self.format = language if language in ("en", "vi") else "other"
-        self.vi = {name: key(word) for name, word in GRAMMAR.items()}
-        self.numerals = {key(w): n for w, n in rules["numerals"][own].items()}
-        self.behind_ten = {key(w): n for w, n in rules["numerals"]["vi_behind_ten"].items()}
-        self.signs_of_number: dict[str, float] = rules["signs"]
-        self.scales = {key(w): float(n) for w, n in (rules["scales"]["en"] | rules["scales"][own]).items()}
-        self.suffixes = {w: float(n) for w, n in rules["suffixes"].items()}
-        self.extenders = frozenset((*self.scales, *self.suffixes, *rules["signs"], *TIMES_TEN, self.vi["half"], self.vi["point"]))
-        self.ordinals: dict[str, int] = rules["ordinals"]["en"] | {key(w): n for w, n in rules["ordinals"]["vi"].items()}
-        self.times: dict[str, int] = rules["times"]["en"]
-        self.fractions: dict[str, int] = rules["fractions"]["en"]
-        self.starters = _starters(rules, own == "vi", key)
-        self.articles = {key("một"): "one"} if own == "vi" else {"a": "article", "an": "article", "both": "times"}
-        self.units, self.signs = _units(rules, folded)
-        self.between = frozenset(rules["between"]["en"].split())
-        self.money_before: Phrases[Unit] = _backwards(
-            (word, Unit(code, f"money:{code}")) for code, lists in rules["money"].items() for word in lists[0].split()
-        )
-        self.not_money = row(rules["not_money"])
-        self.timed = _timed(rules, key)
-        self.hedges: Phrases[str] = _backwards(rows(rules["hedges"]))
-        self.hedges_behind = phrases(rows(rules["hedges_behind"]))
-        self.than_under = row(rules["than_under"])
-        self.than_none = row(rules["than_none"])
-        self.ranges = row(rules["ranges"][own])
-        self.labels: Phrases[str] = _backwards(rows(rules["labels"]))
-        self.label_short = row(rules["label_short"])
-        self.amount_numbers = row(rules["number_not_label"])
-        self.joined = row(rules["joined"])
-        self.ages = row(rules["age_before"]["en"] + " " + rules["age_before"]["vi"])
-        self.year_before = row(rules["year_before"])
-        self.no_ordinal_before = row(rules["no_ordinal"]["before"])
-        self.no_ordinal_after = row(rules["no_ordinal"]["after"])
-        self.one_before = row(rules["one_before"][own])
-        self.one_time_before = row(rules["one_time_before"][own])
-        self.needs_counted = row(rules["needs_counted"]) | (frozenset(self.numerals) if folded else frozenset())
-        self.not_three = row(rules["not_three"])
-        self.counted = row(rules["counted"]) | frozenset(self.units)
-        self.plurals = row(rules["plurals"])
-        self.singulars = row(rules["singulars"])
+def agrees(claim: Quantity, source: Quantity) -> bool:
+    """Whether the source's figure states the claim's: equal by value, rounded right, or the finer date."""
+    if claim.dimension == source.dimension:
+        if claim.dimension == "label":
+            return _labels_agree(claim, source)
+        if claim.dimension == "date":
+            return dates_agree(claim.dates, source.dates)
+        if _values_agree(claim, source, claim.values, source.values):
+            return True
+    elif claim.bare or source.bare:
+        if _bare_agrees(claim, source):
+            return True
+    if claim.dates and source.dates and dates_agree(claim.dates, source.dates):
+        return "count" in (claim.dimension, source.dimension) or claim.dimension == source.dimension
+    return _other_readings_agree(claim, source)
 
 
-_tables = cache(Tables)
-
-
-def _units(rules: dict[str, Any], folded: bool) -> tuple[Phrases[Unit], Phrases[Unit]]:
-    """Units by their words and by their signs, in which capitals count."""
-    customary = frozenset(rules["customary"].split())
-    words: list[tuple[str, Unit]] = []
-    signs: list[tuple[str, Unit]] = []
-    for dimension, units in rules["units"].items():
-        for name, (factor, sign_row, en, vi, *offset) in units.items():
-            binary = 1024.0 ** BINARY[name] if name in BINARY else 0.0
-            unit = Unit(name, dimension, float(factor), float(*offset), name in customary, binary)
-            signs += [(sign, unit) for sign in sign_row.split()]
-            words += [(word, unit) for word in f"{en} {vi}".split()]
-    for code, (signs_before, en, vi) in rules["money"].items():
-        words += [(word, Unit(code, f"money:{code}")) for word in f"{signs_before} {en} {vi}".split()]
-    for code, (en, vi) in rules["parts"].items():
-        words += [(word, Unit("cent", f"money:{code}", 0.01)) for word in f"{en} {vi}".split()]
-    exact = phrases(signs, exact=True)
-    for sign, unit in signs:
-        if sign[-1] in "²³":
-            exact.setdefault(sign, []).append(((), unit))
-    table = phrases(words, folded=folded)
-    if folded:
-        for word in rules["not_units_unaccented"].split():
-            table[word] = [option for option in table.get(word, ()) if option[0]]
-    return table, exact
-
-
-def _backwards(rows: Iterable[tuple[str, str | Unit]]) -> Phrases[Any]:
-    """Phrases by their last token, for a look to the left."""
-    return phrases((" ".join(w.text for w in reversed(Text(row.replace("_", " ")).words)), payload) for row, payload in rows)
-
-
-def _timed(rules: dict[str, Any], key: Callable[[str], str]) -> frozenset[str]:
-    """Tokens behind a number that may make it a date or a clock time."""
-    found = {*rules["months"]["en"], *rules["months"]["short"], *"/-–.:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock"}
-    found |= {key("tháng"), key("giờ")}
-    for table in (rules["day_parts"]["en"], rules["eras"]["before"].split(), rules["eras"]["after"].split()):
-        found |= {key(word.split("_")[0]) for word in table}
-    return frozenset(found)
-
-
-def _starters(rules: dict[str, Any], vietnamese: bool, key: Callable[[str], str]) -> dict[str, str]:
-    """Which method of the scan reads the figure that a word may begin."""
-    found = dict.fromkeys(rules["signs"], "sign")
-    found |= dict.fromkeys((*rules["months"]["en"], *rules["months"]["short"], "q"), "date")
-    found |= dict.fromkeys((*rules["weekdays"]["en"], *rules["weekdays"]["short"]), "weekday")
-    if vietnamese:
-        found |= dict.fromkeys(map(key, rules["numerals"]["vi"]), "spelt")
-        found |= dict.fromkeys(map(key, ("ngày", "mùng", "mồng", "tháng", "quý", "thế", "thập")), "date")
-        found |= dict.fromkeys(map(key, ("thứ", "hạng", "giải", "đầu")), "rank")
-        found |= {key("chủ"): "weekday", key("nửa"): "half", key("giữa"): "clock", key("chính"): "clock"}
-        return found | {key("năm"): "five_or_year", key("một"): "one"}
-    found |= dict.fromkeys(rules["numerals"]["en"], "spelt") | dict.fromkeys(rules["scales"]["en"], "scale")
-    found |= dict.fromkeys(rules["ordinals"]["en"], "ordinal") | dict.fromkeys(rules["clock_words"]["en"], "clock")
-    return found | {"twice": "times", "thrice": "times", "half": "half", "quarter": "ordinal", "one": "one"}
-
-
-@lru_cache(maxsize=1 << 14)
-def digits(text: str, format_: str) -> Numeral | None:
-    """The number that a token of digits, dots and commas writes; a code where it is no number."""
-    dots, commas = text.count("."), text.count(",")
-    if not dots and not commas:
-        if not text.isdecimal():
-            return None
-        return Numeral((float(text),), 0, 1.0, text, len(text) > 1 and int(text[0]) == 0)
-    if not text.replace(".", "").replace(",", "").isdecimal():
-        return None
-    if dots and commas:
-        return _mixed_separators(text, "." if text.rfind(".") > text.rfind(",") else ",")
-    separator = "." if dots else ","
-    groups = text.split(separator)
-    if len(groups) > 2:
-        return Numeral((float("".join(groups)),), 0, 1.0, text) if _thousands(groups) else Numeral((), 0, 1.0, text, True)
-    decimal = float(f"{groups[0]}.{groups[1]}")
-    if not _thousands(groups):
-        return Numeral((decimal,), len(groups[1]), 1.0, text)
-    whole = float("".join(groups))
-    if format_ == "other":
-        return Numeral((whole, decimal), 3, 1.0, text)
-    if separator == ("," if format_ == "en" else "."):
-        return Numeral((whole,), 0, 1.0, text)
-    # A Vietnamese decimal comma before three digits may be an English thousands comma, which Vietnamese writers use too.
-    return Numeral((decimal,), 3, 1.0, text) if format_ == "en" else Numeral((decimal, whole), 3, 1.0, text)
-
-
-def _mixed_separators(text: str, decimal: str) -> Numeral:
-    whole, _, rest = text.rpartition(decimal)
-    groups = whole.split("," if decimal == "." else ".")
-    if decimal in whole or not _thousands(groups):
-        return Numeral((), 0, 1.0, text, True)
-    return Numeral((float("".join(groups) + "." + rest),), len(rest), 1.0, text)
-
-
-def _thousands(groups: list[str]) -> bool:
-    """Groups of three digits behind the first, or of two and then three as in 1,00,000."""
-    if not 1 <= len(groups[0]) <= 3 or int(groups[0][0]) == 0 or len(groups[-1]) != 3:
+def rivals(claim: Quantity, source: Quantity) -> bool:
+    """Whether the source's figure is of the claim's kind and says another value."""
+    if source.article or claim.article or not _same_kind(claim, source) or agrees(claim, source):
         return False
-    return all(len(g) == 3 for g in groups[1:]) or (len(groups[0]) <= 2 and all(len(g) == 2 for g in groups[1:-1]))
+    if claim.dimension == "date":
+        return dates_differ(claim.dates, source.dates)
+    if claim.dimension == "label":
+        return bool(claim.noun) and claim.noun == source.noun
+    if claim.dimension == "count":
+        return claim.noun == source.noun or not claim.noun or not source.noun or claim.language != source.language
+    return True
+
+
+def _same_kind(claim: Quantity, source: Quantity) -> bool:
+    one, two = claim.dimension, source.dimension
+    if one == two or (one in LASTING and two in LASTING):
+        return True
+    if one.startswith("money:") and two.startswith("money:"):
+        return True
+    readings = {one, *(name for name, _ in claim.also)} & {two, *(name for name, _ in source.also)}
+    return bool(readings) and one != "label" and two != "label"
+
+
+LASTING: Final = frozenset(("time", "span"))
+NAMES: Final = frozenset(("", "number", "version", "code"))
+
+
+def _labels_agree(claim: Quantity, source: Quantity) -> bool:
+    if claim.precision.text != source.precision.text:
+        return False
+    return claim.noun == source.noun or claim.noun in NAMES or source.noun in NAMES
+
+
+def _bare_agrees(claim: Quantity, source: Quantity) -> bool:
+    """A number alone against a number with a unit: by what is written, so that 300 may be 300 km."""
+    other = source if claim.bare else claim
+    if other.dimension in ("weekday", "date"):
+        return False
+    if other.dimension == "label":
+        text = other.precision.text
+        distinct = "." in text or len(text) > 2
+        return distinct and (claim.precision.text or "") == (source.precision.text or "")
+    return _values_agree(claim, source, claim.precision.values, source.precision.values)
+
+
+def _other_readings_agree(claim: Quantity, source: Quantity) -> bool:
+    """A second reading of either: 8 giờ as a clock time, 12 pounds as money, the third floor as floor 3."""
+    for name, values in claim.also:
+        if name == source.dimension and _values_agree(claim, source, values, source.values):
+            return True
+        for other, others in source.also:
+            if name == other and _values_agree(claim, source, values, others):
+                return True
+    for name, values in source.also:
+        if name == claim.dimension and _values_agree(claim, source, claim.values, values):
+            return True
+    pair = {claim.dimension, source.dimension}
+    if pair == {"ordinal", "label"}:
+        return claim.values == source.values
+    if pair == {"ordinal", "date"}:
+        ordinal, date = (claim, source) if claim.dimension == "ordinal" else (source, claim)
+        return date.year is None is date.month and ordinal.values == (float(date.day or 0),)
+    return False
+
+
+def _values_agree(claim: Quantity, source: Quantity, claimed: tuple[float, ...], stated: tuple[float, ...]) -> bool:
+    if claim.hedge != source.hedge and "about" not in (claim.hedge, source.hedge) and claim.hedge and source.hedge:
+        return False
+    for c in claimed:
+        for s in stated:
+            if c == s or abs(c - s) <= 1e-6 * abs(s) or _rounds(claim, source, c, s) or _beyond(claim, source, c, s):
+                return True
+    return False
+
+
+def _rounds(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
+    """Whether the claim is the source's value rounded right to what the claim writes."""
+    numeral = claim.precision
+    if not numeral.values or claim.dimension in ("clock", "weekday", "ordinal"):
+        return False
+    factor = claim.unit.factor if claim.unit and claimed != numeral.values[0] else 1.0
+    step = 10.0**-numeral.decimals * numeral.scale
+    share = PLAIN
+    if claim.hedge == "about":
+        share = ROUGH
+        if not numeral.decimals:
+            zeros = _trailing_zeros(numeral.values[0] / numeral.scale)
+            step *= 10.0**zeros
+            share = 1.0 if not zeros and numeral.scale == 1.0 else ROUGH
+    elif not numeral.decimals and numeral.scale < 1000:
+        if not claim.unit or not source.unit or claim.unit.customary == source.unit.customary:
+            return False
+        share = CONVERTED
+    gap = abs(claimed - stated)
+    return gap <= step * factor * 0.5 * (1 + 1e-9) and gap <= share * abs(stated)
+
+
+def _trailing_zeros(value: float) -> int:
+    if not 0 < abs(value) < 1e15:
+        return 0
+    text = f"{value:.0f}"
+    return len(text) - len(text.rstrip("0"))
+
+
+def _beyond(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
+    """More than 13,000 is said of 13,200: the bound is the value rounded down, or close to it."""
+    if claim.hedge not in ("over", "under") or claim.limit or source.hedge in ("over", "under"):
+        return False
+    gap = stated - claimed if claim.hedge == "over" else claimed - stated
+    numeral = claim.precision
+    written = numeral.values[0] / numeral.scale if numeral.values else 0.0
+    step = 10.0 ** (_trailing_zeros(written) - numeral.decimals) * numeral.scale * (claim.unit.factor if claim.unit else 1.0)
+    return 0 <= gap < max(step, BEYOND * abs(claimed))

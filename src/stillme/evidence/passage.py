@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 
+from stillme.lazy import lazy
 from stillme.contract import RetrievedPassage
 from stillme.evidence.reading import Reading
 from stillme.evidence.sentences import Sentence, split
@@ -22,12 +22,12 @@ class Passage:
         self._reading: Reading | None = None
         self._heading: Reading | None = None
 
-    @cached_property
+    @lazy
     def text(self) -> Text:
         """The passage itself; quotes are copied from here."""
         return Text(self.given.text)
 
-    @cached_property
+    @lazy
     def heading(self) -> Text:
         """What the source says besides: title, address and timestamp count as said by it."""
         parts = (self.given.title, self.given.url, self.given.timestamp)
@@ -38,13 +38,13 @@ class Passage:
         """How to call this source when speaking to a person."""
         return (self.given.title or "").strip() or self.source_id
 
-    @cached_property
+    @lazy
     def language(self) -> str:
         """Vietnamese where a good share of the words carries accents, else read as English."""
         words = [w for w in self.text.words if w.word]
         return "vi" if words and sum(w.accented for w in words) > 0.15 * len(words) else "en"
 
-    @cached_property
+    @lazy
     def sentences(self) -> list[Sentence]:
         """The sentences of the passage."""
         return split(self.text)

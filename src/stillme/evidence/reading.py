@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import Final
 
+from stillme.lazy import lazy
 from stillme.evidence.concepts import concepts_of
 from stillme.evidence.names import Name, find_names
 from stillme.evidence.numbers import Quantity, find_quantities
@@ -19,26 +20,34 @@ CLAUSE_MARKS: Final = frozenset(",;:.!?()")
 
 
 class Cues:
-    """The words of rules/polarity.yaml: single words as sets, two-word phrases as pairs."""
+    """The words and phrases of rules/polarity.yaml, looked up by their first word."""
 
     def __init__(self) -> None:
         self._words: dict[str, frozenset[str]] = {}
-        self._pairs: dict[str, frozenset[tuple[str, ...]]] = {}
+        self._names: dict[str, list[str]] = {}
+        self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for name, lists in load("polarity").items():
-            entries = " ".join(lists.values()).split()
-            self._words[name] = frozenset(e for e in entries if "_" not in e)
-            self._pairs[name] = frozenset(tuple(e.split("_")) for e in entries if "_" in e)
+            entries = [tuple(entry.split("_")) for entry in " ".join(lists.values()).split()]
+            self._words[name] = frozenset(e[0] for e in entries if len(e) == 1)
+            for entry in entries:
+                if len(entry) == 1:
+                    self._names.setdefault(entry[0], []).append(name)
+                else:
+                    self._phrases.setdefault(entry[0], []).append((entry, name))
 
     def words(self, name: str) -> frozenset[str]:
         """The single words of a list."""
         return self._words[name]
 
-    def stands_in(self, name: str, lowers: Sequence[str]) -> bool:
-        """Whether any word or phrase of the list stands among the tokens."""
-        if not self._words[name].isdisjoint(lowers):
-            return True
-        pairs = self._pairs[name]
-        return bool(pairs) and any(tuple(lowers[i : i + len(p)]) == p for p in pairs for i in range(len(lowers) - len(p) + 1))
+    def among(self, lowers: Sequence[str]) -> frozenset[str]:
+        """The names of the lists of which a word or phrase stands among the tokens."""
+        found: set[str] = set()
+        for i, lower in enumerate(lowers):
+            if lower in self._names:
+                found.update(self._names[lower])
+            if lower in self._phrases:
+                found.update(name for phrase, name in self._phrases[lower] if tuple(lowers[i : i + len(phrase)]) == phrase)
+        return frozenset(found)
 
 
 @cache
@@ -50,63 +59,63 @@ def cues() -> Cues:
 class Statement:
     """A token range read as one statement; everything is computed when first asked for."""
 
-    def __init__(self, reading: Reading, sentence: Sentence, skipped: frozenset[int] = frozenset()) -> None:
+    def __init__(self, reading: Reading, sentence: Sentence) -> None:
         self.reading = reading
         self.sentence = sentence
         self.first, self.last = sentence.first, sentence.last
-        self.skipped = skipped
 
-    @cached_property
+    @lazy
     def lowers(self) -> list[str]:
         """Its tokens in lower case."""
         return self.reading.text.lowers[self.first : self.last]
 
-    @cached_property
+    @lazy
     def content(self) -> list[int]:
         """Indices of the tokens that carry content, figures included."""
-        words, skipped = self.reading.text.words, self.skipped
+        words, skipped = self.reading.text.words, self.reading.skipped
         found = [i for i in range(self.first, self.last) if words[i].content]
         return [i for i in found if i not in skipped] if skipped else found
 
-    @cached_property
+    @lazy
     def stems(self) -> frozenset[str]:
         """The stems of its content words."""
         words = self.reading.text.words
         return frozenset(words[i].stem for i in self.content)
 
-    @cached_property
+    @lazy
     def folded(self) -> frozenset[str]:
         """All its words without accents."""
         return frozenset(w.folded.removesuffix("'s") for w in self.reading.text.words[self.first : self.last] if w.word or w.number)
 
-    @cached_property
+    @lazy
     def pairs(self) -> frozenset[str]:
         """Each two words in a row written as one: where 'Hanoi' is looked for in 'Hà Nội'."""
         return joined_pairs(self.reading.text.folded[self.first : self.last])
 
-    @cached_property
+    @lazy
     def concepts(self) -> frozenset[int]:
         """The concepts its words stand for."""
         return frozenset(c for ids in self.reading.concepts[self.first : self.last] for c in ids)
 
-    @cached_property
+    @lazy
     def names(self) -> list[Name]:
         """The names in it."""
         return find_names(self.reading.text, [self.sentence], self.reading.known_names)
 
-    @cached_property
+    @lazy
     def quantities(self) -> list[Quantity]:
         """The figures in it."""
-        found = (q for q in self.reading.quantities if self.first <= q.first < self.last)
-        return [q for q in found if q.first not in self.skipped]
+        return [q for q in self.reading.quantities if self.first <= q.first < self.last]
 
-    @cached_property
+    @lazy
     def negations(self) -> list[tuple[int, int | None, frozenset[int]]]:
         """Each negation: its token, the first content token behind it, and the tokens it reaches."""
-        words, negative, boundary = self.reading.text.words, cues().words("negation"), cues().words("boundary")
         found: list[tuple[int, int | None, frozenset[int]]] = []
+        if not self.has("negation"):
+            return found
+        words, negative, boundary = self.reading.text.words, cues().words("negation"), cues().words("boundary")
         for i in range(self.first, self.last):
-            if words[i].lower not in negative:
+            if words[i].lower not in negative or self.reading.concepts[i]:  # 'chưa sử dụng' is one word for 'unused'
                 continue
             reach: list[int] = []
             for j in range(i + 1, min(i + 1 + NEGATION_REACH, self.last)):
@@ -117,9 +126,14 @@ class Statement:
             found.append((i, head, frozenset(reach)))
         return found
 
+    @lazy
+    def cues(self) -> frozenset[str]:
+        """The names of the cue lists of which a word stands in it."""
+        return cues().among(self.lowers)
+
     def has(self, cue: str) -> bool:
         """Whether a cue of the given list stands in it."""
-        return cues().stands_in(cue, self.lowers)
+        return cue in self.cues
 
     def holds_name(self, name: Name) -> bool:
         """Whether the name stands in it, in any spelling of accents and spaces."""
@@ -133,30 +147,34 @@ class Statement:
 
 
 class Reading:
-    """A text read once: its statements and what they share."""
+    """A text read once: its statements and what they share; tokens in `skipped` are not part of what it says."""
 
-    def __init__(self, text: Text, sentences: Sequence[Sentence], language: str, known_names: frozenset[str]) -> None:
+    def __init__(
+        self, text: Text, sentences: Sequence[Sentence], language: str, known_names: frozenset[str], skipped: frozenset[int] = frozenset()
+    ) -> None:
         self.text = text
         self.language = language
         self.known_names = known_names
+        self.skipped = skipped
         self.statements = [Statement(self, sentence) for sentence in sentences]
 
-    @cached_property
+    @lazy
     def concepts(self) -> list[tuple[int, ...]]:
         """For each token the concepts it stands for."""
         return concepts_of(self.text)
 
-    @cached_property
+    @lazy
     def quantities(self) -> list[Quantity]:
         """The figures of the whole text."""
-        return find_quantities(self.text, self.language)
+        found = find_quantities(self.text, self.language)
+        return [q for q in found if q.first not in self.skipped] if self.skipped else found
 
-    @cached_property
+    @lazy
     def folded(self) -> frozenset[str]:
         """All words of the text without accents."""
         return frozenset(w.folded.removesuffix("'s") for w in self.text.words)
 
-    @cached_property
+    @lazy
     def pairs(self) -> frozenset[str]:
         """Each two words in a row written as one."""
         return joined_pairs(self.text.folded)

@@ -26,9 +26,12 @@ Roles = dict[str, list[Range]]
 ADULT_AGE: Final = 18
 ASK_REACH: Final = 30
 ADVICE_REACH: Final = 8
+SUBJECT_REACH: Final = 2
+YEAR_DIGITS: Final = 4
 JOINS: Final = frozenset({",", "and", "then", "or", "to", "by", ":", "và", "rồi", "để", "hoặc", "va", "roi", "de", "hoac"})
-CLAUSE_OPENERS: Final = frozenset({",", ":", "then", ".", ")", "thì", "thi", "rồi", "roi", "-"})
-AGE_UNITS: Final = frozenset({"year", "years", "yo", "tuổi", "tuoi", "yr", "yrs", "y"})
+CLAUSE_ENDS: Final = frozenset({",", "then", "thì", "thi", "rồi", "roi"})
+SPEAKER: Final = frozenset({"me", "us", "tôi", "mình", "em", "toi", "minh"})
+AGE_UNITS: Final = frozenset({"old", "yo", "tuổi", "tuoi"})
 REFERRING: Final = frozenset({"one", "it", "some", "them", "that", "these", "those", "nó", "chúng"})
 REFERRED: Final = ("arms", "drug", "malware", "counterfeit")
 # Verbs whose "you can" is as often a warning as an advice.
@@ -51,9 +54,11 @@ class _Rule:
     act: str
     object: str | None = None
     within: int = 0
-    crossing: bool = False
-    mood: Literal["asked", "named", "said"] = "asked"
+    crossing: Literal["", "any", "topic"] = ""
+    mood: Literal["asked", "named", "requested", "said"] = "asked"
+    noun: bool = False
     also: str | None = None
+    after: str | None = None
     unless: tuple[str, ...] = ()
 
 
@@ -71,6 +76,7 @@ class _Tables(NamedTuple):
     rules: tuple[_Rule, ...]
     parts: frozenset[str]
     measures: frozenset[str]
+    topics: frozenset[str]
     english: frozenset[str]
     people: frozenset[str]
 
@@ -79,8 +85,8 @@ class _Tables(NamedTuple):
 def _tables() -> _Tables:
     rules = load("safety")
     compiled = tuple(_Rule(**{**rule, "unless": tuple(rule.get("unless", ()))}) for rule in rules["rules"])
-    parts, measures, english = (frozenset(str(rules[key]).split()) for key in ("parts", "measures", "english"))
-    return _Tables(compiled, parts, measures, english, frozenset(str(rules["context"]["en"]["person"]).split()))
+    words = [frozenset(str(rules[key]).split()) for key in ("parts", "measures", "topics", "english")]
+    return _Tables(compiled, *words, frozenset(str(rules["context"]["en"]["person"]).split()))
 
 
 @cache
@@ -145,9 +151,9 @@ def _roles(
         roles.setdefault(name, []).append((start, end))
     if not roles and not previous:
         return roles
-    for language in languages:
-        for match in _context(language).find(text, first, last):
-            roles.setdefault(match.name, []).append((match.first, match.last))
+    around = sorted((m.first, m.last, m.name) for language in languages for m in _context(language).find(text, first, last))
+    for start, end, name in _outside(around, spared):
+        roles.setdefault(name, []).append((start, end))
     _add_people(text, sentence, roles)
     _add_referred(text, sentence, roles, previous)
     for ranges in roles.values():
@@ -175,7 +181,7 @@ def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
             roles.setdefault("others", []).append((i, i + 1))
         elif words[i].number and _under_age(text, i, sentence.last):
             roles.setdefault("minor", []).append((i, i + 1))
-    names = [(end, end + 1) for _, end in roles.get("slay", ()) if end < sentence.last and words[end].capital]
+    names = [(end, end + 1) for _, end in roles.get("slay", ()) if end < sentence.last and words[end].capital and not words[end].upper]
     if names:
         roles["name"] = names
     if "person" in roles:
@@ -186,7 +192,7 @@ def _under_age(text: Text, i: int, last: int) -> bool:
     digits = text.words[i].text
     if len(digits) > 2 or not digits.isdecimal() or int(digits) >= ADULT_AGE:
         return False
-    return any(lower in AGE_UNITS for lower in text.lowers[i + 1 : min(i + 3, last)])
+    return text.lowers[i - 1] == "aged" or not AGE_UNITS.isdisjoint(text.lowers[i + 1 : min(i + 5, last)])
 
 
 def _possessive(text: Text, person: Range) -> bool:
@@ -219,11 +225,12 @@ class _Scene:
         self.head = self._head()
 
     def _head(self) -> int:
-        """The first word of the sentence, behind bullets and quotation marks."""
-        for i in range(self.sentence.first, self.sentence.last):
-            if self.text.words[i].word:
-                return i
-        return self.sentence.first
+        """Where the sentence itself begins, behind bullets, quotation marks, numbering and words such as 'then'."""
+        leads = dict(self.roles.get("leads", ()))
+        i = self.sentence.first
+        while i < self.sentence.last and (i in leads or not self.text.words[i].word):
+            i = leads.get(i, i + 1)
+        return i
 
     def category(self) -> str | None:
         """The category of the first rule that holds, or None."""
@@ -235,7 +242,7 @@ class _Scene:
             return False
         if any(self._exempt(name) for name in rule.unless):
             return False
-        return any(self._meant(rule, act) for act in roles[rule.act] if not rule.object or self._reaches(rule, act))
+        return any(self._meant(rule, act) for act in roles[rule.act] if self._reaches(rule, act))
 
     def _exempt(self, name: str) -> bool:
         if name != "safety" or self.target == "draft":
@@ -243,85 +250,122 @@ class _Scene:
         return any(m.name == name for language in self.languages for m in _context(language).find(self.text))
 
     def _reaches(self, rule: _Rule, act: Range) -> bool:
-        """Whether an object follows the act (or stands inside it) within reach."""
-        objects = self.roles[rule.object or ""]
+        """Whether the act follows its subject and its object follows (or stands inside) the act, each within reach."""
+        if rule.after and not any(0 <= act[0] - last <= SUBJECT_REACH for _, last in self.roles.get(rule.after, ())):
+            return False
+        if not rule.object:
+            return True
+        objects = self.roles[rule.object]
         for i in range(bisect_left(objects, act), len(objects)):
             first = objects[i][0]
             if first - act[1] > rule.within:
                 return False
-            if objects[i] != act and (rule.crossing or not self._parted(act[1], first)):
+            if objects[i] != act and self._joined(rule, act[1], first):
                 return True
         return False
+
+    def _joined(self, rule: _Rule, first: int, last: int) -> bool:
+        if rule.crossing == "any":
+            return True
+        if rule.crossing == "topic":
+            turned = any(first <= turn < last for turn, _ in self.roles.get("turns", ()))
+            return not turned and _tables().topics.isdisjoint(self.text.lowers[first:last])
+        return not self._parted(first, last)
 
     def _parted(self, first: int, last: int) -> bool:
         lowers, tables = self.text.lowers, _tables()
         for i in range(first, last):
-            if lowers[i] in tables.parts or (lowers[i] == "of" and lowers[i - 1] not in tables.measures):
+            if lowers[i] in tables.parts:
+                if lowers[i + 1] not in SPEAKER:
+                    return True
+            elif lowers[i] == "of" and lowers[i - 1] not in tables.measures:
                 return True
         return False
 
     def _meant(self, rule: _Rule, act: Range) -> bool:
-        if "quotes" in self.roles and self.text.quoted[act[0]]:
+        if self._cited(act):
             return False
         if rule.mood == "said":
-            return self.target == "draft" or self._stated(act)
+            return self.target == "draft" or self._stated(rule, act)
         if self.target == "query":
-            return self._asked(act, implied=rule.mood == "named")
-        return self._advised(rule, act)
+            return self._asked(rule, act)
+        return rule.mood != "requested" and self._advised(rule, act)
 
-    def _stated(self, act: Range) -> bool:
+    def _cited(self, act: Range) -> bool:
+        """Quoted as somebody's words or as a title; in a draft also inside a quotation that began in an earlier sentence."""
+        if not self.text.quoted[act[0]]:
+            return False
+        return "quotes" in self.roles or (self.target == "draft" and all(self.text.quoted[self.sentence.first : act[0]]))
+
+    def _stated(self, rule: _Rule, act: Range) -> bool:
         """A question is not a statement, unless it asks for the thing."""
-        ends = self.sentence.last
-        question = "?" in self.text.lowers[max(self.sentence.first, ends - 3) : ends]
-        return not question or self._asked(act, implied=False) or "produces" in self.roles
+        last = self.sentence.last
+        question = "?" in self.text.lowers[max(self.sentence.first, last - 3) : last]
+        return not question or "produces" in self.roles or self._asked(rule, act)
 
-    def _asked(self, act: Range, *, implied: bool) -> bool:
-        """The last word before the act that frames it asks for it, and does not turn it away."""
-        if act[0] == self.head and self._base_form(act):
+    def _asked(self, rule: _Rule, act: Range) -> bool:
+        """The last words before the act that frame it ask for it, and do not turn it away."""
+        if act[0] == self.head and not rule.noun and self._base_form(act):
             return "lawful" not in self.roles
         ask = self._before("asks", act, ASK_REACH)
-        if self._next_to("asks_next", act) and ask < 0 and self.text.lowers[act[0] - 1] in ("cách", "cach"):
+        if rule.category != "self-harm" or "methods" in self.roles:
+            ask = max(ask, self._before("wishes", act, ASK_REACH))
+        if act[0] > self.sentence.first and self.text.folded[act[0] - 1] == "cach":
             ask = act[0]
-        turn = self._before("turns", act, ASK_REACH)
-        return ask >= turn and (ask >= 0 or implied)
+        return ask >= self._before("turns", act, ASK_REACH) and (ask >= 0 or rule.mood == "named")
 
     def _advised(self, rule: _Rule, act: Range) -> bool:
         """The draft tells the reader to do it: an instruction, or an advice to 'you'."""
-        before = self.text.lowers[act[0] - 1] if act[0] > self.head else ""
-        if self._base_form(act) and self._opens_clause(act, before):
-            return "lawful" not in self.roles
-        turn = self._before("turns", act, ASK_REACH)
-        if self._starts_with("opens") and before in JOINS and turn < 0:
-            return True
+        if not rule.noun and self._base_form(act) and self._instructed(act):
+            return "lawful" not in self.roles and "nominal" not in self.roles
         advice = self._before("advises", act, ADVICE_REACH)
         if advice < 0 and (rule.category not in WARNED_OF or self._by_means(act)):
             advice = self._before("advises_maybe", act, ADVICE_REACH)
-        return advice >= 0 and advice >= turn
+        return advice >= 0 and advice >= self._before("turns", act, ASK_REACH)
 
-    def _opens_clause(self, act: Range, before: str) -> bool:
+    def _instructed(self, act: Range) -> bool:
+        """The act opens the sentence, follows a verb that does, or follows a clause such as 'when he sleeps,'."""
         if act[0] == self.head:
             return True
-        return self._starts_with("leads") and (before in CLAUSE_OPENERS or self.roles["leads"][0][1] == act[0])
+        before = self.text.lowers[act[0] - 1]
+        if self._narrated(act):
+            return False
+        if self._starts_with("opens") and before in JOINS:
+            return self._before("turns", act, ASK_REACH) < 0
+        if not self._starts_with("clauses"):
+            return False
+        return before in CLAUSE_ENDS or (self._next_to("clauses", act) and self._addressed(act))
+
+    def _narrated(self, act: Range) -> bool:
+        """In Vietnamese, which has no tense, names and years before the act mark a report."""
+        if "vi" not in self.languages:
+            return False
+        return any(w.capital or (w.number and len(w.text) == YEAR_DIGITS) for w in self.text.words[self.head + 1 : act[0]])
+
+    def _addressed(self, act: Range) -> bool:
+        """The reader is spoken to after the act: 'to build it, you need', 'to build it, mix'."""
+        after = [*self.roles.get("you", ()), *self.roles.get("opens", ())]
+        return any(first > act[1] for first, _ in after)
 
     def _starts_with(self, name: str) -> bool:
-        return name in self.roles and self.roles[name][0][0] == self.head
+        return any(first == self.head for first, _ in self.roles.get(name, ()))
 
     def _by_means(self, act: Range) -> bool:
         return any(act[1] <= first <= act[1] + ADVICE_REACH for first, _ in self.roles.get("means", ()))
 
     def _base_form(self, act: Range) -> bool:
         lower = self.text.lowers[act[0]]
-        return not (lower.endswith("ing") and len(lower) > 5)
+        return not (lower.endswith("ing") and len(lower) > len("bring"))
 
     def _next_to(self, name: str, act: Range) -> bool:
         return any(last == act[0] for _, last in self.roles.get(name, ()))
 
     def _before(self, name: str, act: Range, reach: int) -> int:
-        """Where the last phrase of a list that precedes the act ends, or -1."""
+        """Where the last phrase of a list that precedes the act ends, or -1; a request may begin with the act itself."""
         best = -1
         for first, last in self.roles.get(name, ()):
             if first > act[0]:
                 break
-            if (last <= act[0] or first == act[0]) and act[0] - last <= reach:
+            if (last <= act[0] or name != "turns") and act[0] - last <= reach:
                 best = max(best, last)
         return best

@@ -16,12 +16,14 @@ from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, fold
 from stillme.evidence.voice import Voice
 
-__all__ = ["SelfClaim", "self_claims"]
+__all__ = ["SelfClaim", "self_claims", "spans_of"]
 
 WINDOW: Final = 14
 COURTESY: Final = "courtesy"
 MARKS: Final = frozenset(",.;:!?…()[]\"'“”–—-")
+CLAUSE_ENDS: Final = frozenset(",.;:!?…()[]—–")
 ENGLISH: Final = {"i": "", "i'm": "be", "i've": "have", "i'll": "will", "i'd": "would", "im": "be", "ive": "have"}
+OWNERS: Final = frozenset({"my", "me", "personal", "firsthand"})
 PAIRS: Final = {("used", "to"): "", ("able", "to"): "can", ("going", "to"): "will", ("có", "thể"): "can", ("co", "the"): "can"}
 PLACES: Final = frozenset({"to", "there", "through", "in"})
 ALLOWED: Final = {"can": frozenset({"sense", "memory", "emotion", "consciousness"}), "will": frozenset({"emotion"})}
@@ -39,17 +41,24 @@ class SelfClaim(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class _Phrases:
+    """What may follow a first person in one language, stand before it, or belong to it."""
+
+    frames: dict[str, Lexicon]
+    despite: Lexicon
+    owned: Lexicon
+    fronted: Lexicon
+
+
+@dataclass(frozen=True, slots=True)
 class _Grammar:
-    """How a first-person sentence goes on in one language."""
+    """The words that are read over behind a first person, and the phrases that are looked for then."""
 
     skip: frozenset[str]
     adjectives: frozenset[str]
     participles: frozenset[str]
     auxiliaries: dict[str, str]
-    frames: dict[str, Lexicon]
-    despite: Lexicon
-    owned: Lexicon
-    fronted: Lexicon
+    phrases: _Phrases
 
 
 class _Predicate(NamedTuple):
@@ -62,25 +71,22 @@ class _Predicate(NamedTuple):
 
 
 @cache
-def _grammar(language: str, folded: bool) -> _Grammar:
+def _phrases(language: str) -> _Phrases:
     rules = load("self_claims")
     own, classes = rules[language], rules["classes"]
-    spell = fold if folded else str
-    auxiliaries = {spell(w): kind for kind, words in own["auxiliaries"].items() for w in words.split()}
     frames = {
         frame: Lexicon({**kinds, COURTESY: own["courtesy"][frame]}, classes) for frame, kinds in own["claims"].items()
     }
     owned = {f"{group}.{kind}": rows for group in ("my", "me") for kind, rows in own[group].items()}
-    return _Grammar(
-        skip=_words(own["skip"], folded),
-        adjectives=_words(own["adjectives"], folded),
-        participles=_words(own["participles"], folded),
-        auxiliaries=auxiliaries,
-        frames=frames,
-        despite=Lexicon(own["despite"], classes),
-        owned=Lexicon(owned, classes),
-        fronted=Lexicon(own["fronted"], classes),
-    )
+    return _Phrases(frames, Lexicon(own["despite"], classes), Lexicon(owned, classes), Lexicon(own["fronted"], classes))
+
+
+@cache
+def _grammar(language: str, folded: bool) -> _Grammar:
+    own = load("self_claims")[language]
+    skip, adjectives, participles = (_words(own[name], folded) for name in ("skip", "adjectives", "participles"))
+    auxiliaries = {w: kind for kind, words in own["auxiliaries"].items() for w in _words(words, folded)}
+    return _Grammar(skip, adjectives, participles, auxiliaries, _phrases(language))
 
 
 def _words(text: str, folded: bool) -> frozenset[str]:
@@ -101,7 +107,10 @@ class _Speakers:
 @cache
 def _speakers(folded: bool) -> _Speakers:
     rules: dict[str, Any] = load("self_claims")["speakers"]
-    return _Speakers(**{name: _words(str(rules[name]), folded) for name in _Speakers.__slots__})
+    words = {name: _words(str(rules[name]), folded) for name in _Speakers.__slots__}
+    if folded:
+        words["at_clause_start"] -= _words(str(rules["needs_accent"]), folded)
+    return _Speakers(**words)
 
 
 def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list[SelfClaim]:
@@ -110,7 +119,31 @@ def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list
     if not reader.has_speaker:
         return []
     found = chain.from_iterable(reader.read(sentence) for sentence in sentences)
-    return sorted(set(found), key=lambda claim: (claim.first, claim.last, claim.kind))
+    return sorted({claim._replace(last=_clause_end(draft, claim.last)) for claim in found}, key=_place)
+
+
+def spans_of(draft: Text, claims: Sequence[SelfClaim]) -> list[tuple[int, int]]:
+    """The character ranges of the claims; those that overlap become one."""
+    spans: list[tuple[int, int]] = []
+    for claim in sorted(claims, key=_place):
+        start, end = draft.starts[claim.first], draft.ends[claim.last - 1]
+        if spans and start <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(end, spans[-1][1])
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _place(claim: SelfClaim) -> tuple[int, int, str]:
+    return claim.first, claim.last, claim.kind
+
+
+def _clause_end(draft: Text, last: int) -> int:
+    """Where the clause of a claim ends, so that a reader sees what was claimed."""
+    stop = min(len(draft), last + 2 * WINDOW)
+    while last < stop and draft.words[last].text not in CLAUSE_ENDS and "\n" not in draft.gaps[last]:
+        last += 1
+    return last
 
 
 class _Reader:
@@ -125,7 +158,7 @@ class _Reader:
         self.tokens = self.voice.tokens
         self.speakers = _speakers(folded)
         known = set(self.tokens)
-        self.english = bool(known & (ENGLISH.keys() | {"my", "me"}))
+        self.english = bool(known & (ENGLISH.keys() | OWNERS))
         self.vietnamese = bool(known & (self.speakers.always | self.speakers.at_clause_start))
         self.has_speaker = self.english or self.vietnamese
 
@@ -188,31 +221,39 @@ class _Reader:
     def _claims(self, grammar: _Grammar, sentence: Sentence, at: int, predicate: _Predicate) -> Iterator[SelfClaim]:
         stop = min(sentence.last, predicate.at + WINDOW)
         if predicate.negation >= 0:
-            for match in grammar.despite.find(self.text, predicate.negation + 1, stop):
+            for match in grammar.phrases.despite.find(self.text, predicate.negation + 1, stop):
                 if match.first == predicate.negation + 1 and not self._is_machine_after_all(sentence, match.last):
                     yield SelfClaim(match.name, at, match.last)
             return
-        if predicate.modal == "would":
+        if self._is_song(predicate.at, sentence.last):
             return
-        for frame in dict.fromkeys((predicate.frame or "verb", "verb")):
-            for kind, last in self._matches(grammar, frame, predicate.at, stop):
+        for frame in self._frames(predicate):
+            found = self._matches(grammar, frame, predicate.at, stop)
+            if found is None:
+                return
+            for kind, last in found.items():
                 if kind in ALLOWED.get(predicate.modal, (kind,)) and not (frame == "have" and self._is_compound(last, stop)):
                     yield SelfClaim(kind, at, last)
 
-    def _matches(self, grammar: _Grammar, frame: str, at: int, stop: int) -> list[tuple[str, int]]:
-        """The kinds of claim that begin at the token, none if courtesy does."""
-        lexicon = grammar.frames.get(frame)
-        if lexicon is None:
-            return []
+    @staticmethod
+    def _frames(predicate: _Predicate) -> tuple[str, ...]:
+        """The phrase lists that fit: what one would do is only a wish."""
+        if predicate.modal == "would":
+            return ("would",)
+        return (predicate.frame, "verb") if predicate.frame else ("verb",)
+
+    def _matches(self, grammar: _Grammar, frame: str, at: int, stop: int) -> dict[str, int] | None:
+        """The kinds of claim that begin at the token, with their ends; None if it is courtesy."""
         found: dict[str, int] = {}
-        for match in lexicon.find(self.text, at, stop):
+        lexicon = grammar.phrases.frames.get(frame)
+        for match in lexicon.find(self.text, at, stop) if lexicon else ():
             if match.first > at:
                 break
             if match.name == COURTESY:
-                return []
+                return None
             if not self._is_hyphenated(match.last):
                 found[match.name] = max(match.last, found.get(match.name, 0))
-        return list(found.items())
+        return found
 
     def _coordinated(self, grammar: _Grammar, sentence: Sentence, at: int, first: _Predicate) -> Iterator[SelfClaim]:
         """'I read it and felt sad': a second verb of the same speaker, if nobody else was named in between."""
@@ -233,9 +274,12 @@ class _Reader:
         return _interrupting(not self.text.accented)
 
     def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
-        """'As a child, I …', 'Hồi nhỏ tôi …'."""
+        """'As a child, I …', 'Hồi nhỏ tôi …', 'I, as a human being, …'."""
         first = max(sentence.first, at - 9)
-        for match in grammar.fronted.find(self.text, first, at):
+        for match in grammar.phrases.fronted.find(self.text, at + 2, min(sentence.last, at + WINDOW)):
+            if match.first == at + 2 and self.tokens[at + 1] == ",":
+                yield SelfClaim(match.name, at, match.last)
+        for match in grammar.phrases.fronted.find(self.text, first, at):
             opens = match.first == sentence.first or self.tokens[match.first - 1] in MARKS or match.first - 1 == sentence.first
             near = match.last == at or self.tokens[at - 1] == ","
             if opens and near:
@@ -244,7 +288,7 @@ class _Reader:
     # what belongs to a first person, or happens to it
 
     def _of_owner(self, language: str, sentence: Sentence) -> Iterator[SelfClaim]:
-        matches = list(self._grammar(language).owned.find(self.text, sentence.first, sentence.last))
+        matches = list(self._grammar(language).phrases.owned.find(self.text, sentence.first, sentence.last))
         polite = {match.first for match in matches if match.name == f"my.{COURTESY}"}
         for match in matches:
             kind = match.name.split(".")[1]
@@ -275,6 +319,10 @@ class _Reader:
             return False
         return at > sentence.first and words[at - 1].text not in MARKS
 
+    def _is_song(self, at: int, stop: int) -> bool:
+        """'I Kissed a Girl', 'I Am Legend': a verb with a capital stands in a title."""
+        return at < stop and self.text.words[at].capital and not self.text.words[at].upper
+
     def _is_hyphenated(self, last: int) -> bool:
         return last < len(self.tokens) and self.tokens[last] == "-" and not self.text.gaps[last]
 
@@ -298,8 +346,7 @@ class _Reader:
         before = self.tokens[at - 1]
         if token in speakers.always and self.text.accented:
             return before not in speakers.never_behind
-        starts = before in MARKS or before in speakers.starts_clause
-        return starts and before not in speakers.never_behind and self._is_speaker(at)
+        return (before in MARKS or before in speakers.starts_clause) and self._is_speaker(at)
 
     def _is_speaker(self, at: int) -> bool:
         """'em' is a child of whom the texts speak, 'Minh' a name, as often as they are the speaker."""

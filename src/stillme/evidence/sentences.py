@@ -12,6 +12,7 @@ from stillme.evidence.text import Sentence, Text
 __all__ = ["Sentence", "split"]
 
 ENDS: Final = frozenset(".!?…。！？")
+STOPS: Final = ENDS | {";"}
 CLOSERS: Final = frozenset("\"”’»)]'*_`】")
 BULLETS: Final = frozenset("-*•+–—>#|")
 
@@ -34,15 +35,14 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]
 
     `markers` are character ranges of citation markers. Code blocks form sentences of their own.
     """
-    words, gaps = text.words, text.gaps
-    breaks = [i for i in range(1, len(words)) if "\n" in gaps[i] and _line_break(text, i)]
-    cuts = set(breaks)
-    for i, word in enumerate(words):
-        mark = word.text
-        if mark in ENDS or mark == ";":
-            after = _after_closers(text, i + 1)
-            if after < len(words) and (mark == ";" or _ends_sentence(text, i, after)):
-                cuts.add(_after_markers(text, after, markers) if markers else after)
+    words = text.words
+    cuts: set[int] = set()
+    if "\n" in text.raw:
+        cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
+    for i in [i for i, word in enumerate(words) if word.text in STOPS]:
+        after = _after_closers(text, i + 1)
+        if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
+            cuts.add(_after_markers(text, after, markers) if markers else after)
     edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]
     spans = (_trim(text, first, last) for first, last in zip(edges, edges[1:], strict=False))
     return [s for s in spans if s is not None]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from stillme.evidence.concepts import concepts_of
+from stillme.evidence.library import Library
 from stillme.evidence.passage import Passage
 from stillme.evidence.rules import load, word_rules
 from stillme.evidence.text import Text
@@ -80,15 +81,20 @@ def _by_meaning(query: Text, passage: Passage, held: dict[int, frozenset[int]]) 
             held[i] = frozenset(j for c in asked[i] for j in places.get(c, ()))
 
 
-def missing_terms(query: Text, terms: Sequence[int], passages: Sequence[Passage]) -> list[str]:
+def missing_terms(query: Text, terms: Sequence[int], library: Library) -> list[str]:
     """The terms of the question that no passage says in any form."""
-    left = set(terms)
-    for passage in passages:
-        held = _held(query, sorted(left), passage)
-        left = {i for i in left if not held[i]}
-        if not left:
-            break
-    return [query.words[i].text for i in sorted(left)]
+    words = query.words
+    left = [i for i in terms if words[i].stem not in library.index]
+    if left and not query.accented:
+        said = frozenset().union(*(r.folded for r in library.readings))
+        left = [i for i in left if words[i].folded not in said]
+    if left:
+        titled = {form for heading in library.headings for w in heading.text.words for form in (w.stem, w.folded)}
+        left = [i for i in left if words[i].stem not in titled and words[i].folded not in titled]
+    if left:
+        meant = concepts_of(query)
+        left = [i for i in left if not any(c in library.meanings for c in meant[i])]
+    return [words[i].text for i in left]
 
 
 @cache

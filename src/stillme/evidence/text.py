@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
+from stillme.lazy import lazy
 from stillme.evidence.rules import word_rules
 
 __all__ = ["Text", "Word", "fold", "word_of"]
@@ -119,21 +120,21 @@ class Text:
     def __len__(self) -> int:
         return len(self.words)
 
-    @cached_property
+    @lazy
     def gaps(self) -> list[str]:
         """What stands before each token (and, last, after all of them): white space."""
         return self._parts[0::2]
 
-    @cached_property
+    @lazy
     def _places(self) -> list[int]:
         return list(accumulate(map(len, self._parts)))
 
-    @cached_property
+    @lazy
     def starts(self) -> list[int]:
         """Where each token starts."""
         return self._places[0:-1:2]
 
-    @cached_property
+    @lazy
     def ends(self) -> list[int]:
         """Where each token ends."""
         return self._places[1::2]
@@ -143,27 +144,27 @@ class Text:
         """Nothing in it that could be read: no letter and no digit."""
         return not any(w.word or w.number for w in self.words)
 
-    @cached_property
+    @lazy
     def lowers(self) -> list[str]:
         """The tokens in lower case."""
         return [w.lower for w in self.words]
 
-    @cached_property
+    @lazy
     def folded(self) -> list[str]:
         """The tokens in lower case, without accents."""
         return [w.folded for w in self.words]
 
-    @cached_property
+    @lazy
     def accented(self) -> bool:
         """Whether any word carries an accent."""
         return any(w.accented for w in self.words)
 
-    @cached_property
+    @lazy
     def code(self) -> list[tuple[int, int]]:
         """Character ranges of fenced code blocks."""
         return [m.span() for m in CODE.finditer(self.raw)] if "```" in self.raw or "~~~" in self.raw else []
 
-    @cached_property
+    @lazy
     def urls(self) -> list[tuple[int, int]]:
         """Character ranges of web addresses, without the punctuation that ends a sentence."""
         if "://" not in self.raw and "www." not in self.raw.lower():
@@ -174,7 +175,7 @@ class Text:
             found.append((match.start(), match.start() + len(trimmed)))
         return found
 
-    @cached_property
+    @lazy
     def quoted(self) -> list[bool]:
         """For each token, whether it stands inside quotation marks that are closed again in the same paragraph."""
         inside = [False] * len(self.words)

@@ -45,6 +45,7 @@ class _Rules:
     saying: Phrases
     own_labels: Phrases
     supposing: Phrases
+    subjectless: Phrases
     courteous_condition: Phrases
     negation: Phrases
     clause_openers: Phrases
@@ -122,14 +123,19 @@ class Voice:
 
     def supposes(self, sentence: Sentence, at: int) -> bool:
         """Whether a supposition about the speaker stands before the token, or governs it."""
-        tokens, rules = self.tokens, self._rules
+        tokens = self.tokens
         for i in range(max(sentence.first, at - 3 * REACH), at):
-            if rules.supposing.ending(tokens, i) and (speaker := self._speaker_behind(i, sentence.last)):
-                if speaker + 1 >= len(tokens) or not rules.courteous_condition.ending(tokens, speaker + 1):
-                    return True
-            elif tokens[i] in ("were", "had") and tokens[i + 1] == "i" and i == sentence.first:
+            if self._rules.supposing.ending(tokens, i) and self._about_speaker(i, sentence.last):
                 return True
-        return False
+        return tokens[sentence.first] in ("were", "had") and tokens[sentence.first + 1 : sentence.first + 2] == ["i"]
+
+    def _about_speaker(self, i: int, last: int) -> bool:
+        """Whether what is supposed from token i on is said of the speaker, and not for politeness ('if I may')."""
+        if self._rules.subjectless.ending(self.tokens, min(i + 1, last - 1)):
+            return True
+        speaker = self._speaker_behind(i, last)
+        polite = self._rules.courteous_condition
+        return speaker > 0 and not any(polite.ending(self.tokens, j) for j in range(speaker + 1, min(speaker + 3, last)))
 
     def denies(self, sentence: Sentence, at: int) -> bool:
         """Whether a negation in the same clause stands before the token."""

@@ -36,8 +36,7 @@ class AmbiguousQuery(Observer):
 
 def _answers_all(evidence: Evidence) -> bool:
     ambiguity = evidence.ambiguity
-    said = set(evidence.draft.folded)
-    return ambiguity is not None and all(not said.isdisjoint(option.parts) for option in ambiguity.options)
+    return ambiguity is not None and all(option.named_in(evidence.draft) for option in ambiguity.options)
 
 
 def _describe(evidence: Evidence) -> str:

@@ -93,7 +93,7 @@ class ValidatorChain:
         if not made:
             made = [_finding(configured, "errored", problem or f"returned {shown(result)}, which is no finding")]
         milliseconds = round(elapsed * 1000, 3)
-        return [replace(_gated(f, configured), elapsed_ms=milliseconds if k == 0 else 0.0) for k, f in enumerate(made)]
+        return [_recorded(f, configured, milliseconds if k == 0 else 0.0) for k, f in enumerate(made)]
 
 
 def _here(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | None]:  # noqa: ARG001  (same shape as _in_thread)
@@ -132,11 +132,11 @@ def _is_sound(finding: Finding) -> bool:
     return finding.outcome in OUTCOMES and finding.stage in ("query", "draft") and spans and reason and detail
 
 
-def _gated(finding: Finding, configured: ConfiguredValidator) -> Finding:
-    """The finding with the policy's gate, and without repairs where the policy allows none."""
-    gate = configured.gate or (finding.gate if isinstance(finding.gate, Gate) else Gate.HARD)
-    repairs = finding.repairs if configured.repair else ()
-    return finding if gate is finding.gate and repairs is finding.repairs else replace(finding, gate=gate, repairs=repairs)
+def _recorded(f: Finding, configured: ConfiguredValidator, elapsed_ms: float) -> Finding:
+    """The finding with the policy's gate, its time, and without repairs where the policy allows none."""
+    gate = configured.gate or (f.gate if isinstance(f.gate, Gate) else Gate.HARD)
+    repairs = f.repairs if configured.repair else ()
+    return Finding(f.validator, f.outcome, f.stage, gate, f.reason, f.detail, f.spans, repairs, f.repaired, elapsed_ms)
 
 
 def _finding(configured: ConfiguredValidator, outcome: Any, detail: str) -> Finding:

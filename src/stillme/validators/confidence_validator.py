@@ -45,4 +45,4 @@ class ConfidenceValidator(Observer):
 
 
 def _hedged(evidence: Evidence, first: int, last: int) -> bool:
-    return cues().stands_in("unsure", evidence.draft.lowers[first:last])
+    return "unsure" in cues().among(evidence.draft.lowers[first:last])

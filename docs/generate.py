@@ -1,0 +1,132 @@
+"""Writes what the documentation takes from the code: `python docs/generate.py`; with `--check`, only compares.
+
+- `docs/cli.md`: the help of every command, and a page as `stillme verify --human` prints it
+- `docs/reasons.md`: the table of reason codes, from the registry and `wording/`
+- `src/stillme/schemas/`: the JSON Schema of request, verdict and policy
+
+In a page, only what stands between the markers of a part is written; the rest is prose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from stillme import Guard, Verdict, VerifyRequest
+from stillme.cli import cli
+from stillme.listing import reason_rows
+from stillme.policy import policy_schema
+from stillme.terminal import Page
+
+DOCS = Path(__file__).resolve().parent
+SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+WIDTH = 80
+
+
+def main() -> int:
+    """Write every generated file, or with --check say which ones differ; 1 if any does."""
+    options = argparse.ArgumentParser(description="Write what the documentation takes from the code.")
+    options.add_argument("--check", action="store_true", help="compare only; exit code 1 if a file differs")
+    check = options.parse_args().check
+    stale = [path for path, text in generated() if not is_current(path, text)]
+    for path, text in generated():
+        if check and path in stale:
+            sys.stderr.write(difference(path, text))
+        elif path in stale:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+    if check and stale:
+        sys.stderr.write("run `python docs/generate.py` and commit what it writes\n")
+    return int(check and bool(stale))
+
+
+def generated() -> Iterator[tuple[Path, str]]:
+    """Every generated file with what it must hold."""
+    cli_page = filled(DOCS / "cli.md", "help", "\n".join(command_help(cli, "stillme")))
+    yield DOCS / "cli.md", between(cli_page, "page", sample_page())
+    yield DOCS / "reasons.md", filled(DOCS / "reasons.md", "reasons", "\n".join(reasons_table()))
+    yield SCHEMAS / "request.json", schema("StillMe request", VerifyRequest.model_json_schema())
+    yield SCHEMAS / "verdict.json", schema("StillMe verdict", Verdict.model_json_schema(mode="serialization"))
+    yield SCHEMAS / "policy.json", schema("StillMe policy", policy_schema())
+
+
+def is_current(path: Path, text: str) -> bool:
+    """Whether a file holds that text already."""
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+def difference(path: Path, text: str) -> str:
+    """What a file has and what it should have, as a unified diff."""
+    held = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = difflib.unified_diff(held.splitlines(True), text.splitlines(True), f"{path} (held)", f"{path} (generated)")
+    return "".join(lines)
+
+
+def filled(path: Path, part: str, text: str) -> str:
+    """A page with one part replaced."""
+    return between(path.read_text(encoding="utf-8"), part, text)
+
+
+def between(page: str, part: str, text: str) -> str:
+    """The page with `text` between the markers of that part."""
+    begin, end = f"<!-- generated: {part} -->", f"<!-- end: {part} -->"
+    before, _, rest = page.partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise SystemExit(f"the page has no part {begin} … {end}")
+    return f"{before}{begin}\n{text}\n{end}{after}"
+
+
+def command_help(command: click.Command, name: str) -> Iterator[str]:
+    """The help of a command and of those below it, each under its own heading."""
+    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    yield f"### `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
+    for below in command.list_commands(context) if isinstance(command, click.Group) else ():
+        found = command.get_command(context, below) if isinstance(command, click.Group) else None
+        if found is not None:
+            yield from command_help(found, f"{name} {below}")
+
+
+def sample_page() -> str:
+    """What `stillme verify --human` prints for the request that the page itself shows, without the identifiers."""
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    request = VerifyRequest.model_validate_json(page.partition("```json\n")[2].partition("```")[0])
+    out = io.StringIO()
+    console = Console(file=out, width=WIDTH, markup=False, highlight=False, emoji=False)
+    console.print(Page(request, Guard({"mode": "enforce"}).verify(request)))
+    shown = out.getvalue().partition("\nrequest ")[0]
+    return "```text\n" + "\n".join(line.rstrip() for line in shown.strip("\n").splitlines()) + "\n```"
+
+
+def reasons_table() -> Iterator[str]:
+    """The reason codes as a table, with their words in both languages."""
+    yield "| code | default gate | flagged by | when hard | in English | in Vietnamese |"
+    yield "|---|---|---|---|---|---|"
+    for en, vi in zip(reason_rows("en"), reason_rows("vi"), strict=True):
+        flagged_by = ", ".join(f"`{name}`" for name in en["flagged_by"]) or "-"
+        yield f"| `{en['code']}` | {en['gate'] or '-'} | {flagged_by} | {en['decision']} | {words(en)} | {words(vi)} |"
+
+
+def words(row: dict[str, Any]) -> str:
+    """What the code says and what would help, as one table cell."""
+    return " ".join(text[:1].upper() + text[1:] for text in (row["say"], row["help"])).replace("|", "\\|")
+
+
+def schema(title: str, body: dict[str, Any]) -> str:
+    """A JSON Schema as a file."""
+    rest = {key: value for key, value in body.items() if key not in ("$schema", "title")}
+    return json.dumps({"$schema": DIALECT, "title": title, **rest}, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

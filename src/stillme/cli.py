@@ -1,0 +1,172 @@
+"""The command line: it reads requests, asks the guard, prints, and tells the decision by its exit code.
+
+What a command needs is imported when it runs, so that `--help` and `--version` are instant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stillme.errors import InputError, PolicyError, StillMeError, shown
+from stillme.report import Exit, Report, complain, print_text
+from stillme.version import __version__
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.console import RenderableType
+
+    from stillme.policy import Policy
+
+__all__ = ["cli", "main"]
+
+
+def main() -> None:
+    """Run the command line; a defect of ours is one line as well, unless STILLME_TRACEBACK is set."""
+    if not os.environ.get("STILLME_TRACEBACK"):
+        sys.excepthook = _report_defect
+    cli(prog_name="stillme")
+
+
+class Commands(click.Group):
+    """Commands whose failures are a line on stderr and an exit code, never a traceback."""
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Run the command and turn what it raises into an exit code."""
+        try:
+            super().invoke(ctx)
+        except StillMeError as error:
+            codes = {InputError: Exit.INPUT, PolicyError: Exit.POLICY}
+            complain(str(error))
+            ctx.exit(codes.get(type(error), Exit.NOT_VERIFIED))
+        except KeyboardInterrupt:
+            ctx.exit(Exit.INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read us is gone: what is still buffered must not fail again when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(Exit.PIPE_CLOSED)
+        except OSError as error:
+            what = "the output cannot be written" if error.filename is None else shown(error.filename)
+            complain(f"{what}: {error.strerror or error}")
+            ctx.exit(Exit.OTHER)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="stillme %(version)s")
+def cli() -> None:
+    """Verify a model's draft answer against the passages it may stand on: answer, refuse or ask back."""
+
+
+POLICY_HELP = "A YAML file, or one of lite (the default), book, strict."
+FORM_HELP = "One JSON verdict a line, or a page each. Without either: pages on a terminal, else JSON."
+
+
+@cli.command(short_help="Verify the requests in a file.")
+@click.argument("file", metavar="FILE|-")
+@click.option("--policy", metavar="FILE|PRESET", envvar="STILLME_POLICY", show_envvar=True, help=POLICY_HELP)
+@click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy.")
+@click.option("--json/--human", "as_json", default=None, help=FORM_HELP)
+@click.option("--all-findings", is_flag=True, help="Pages also show what passed and what was skipped.")
+@click.option("-q", "--quiet", is_flag=True, help="Prints problems only: the exit code tells the decision.")
+@click.pass_context
+def verify(ctx: click.Context, /, file: str, policy: str | None, mode: str | None, **output: Any) -> None:
+    """Verify the requests in FILE (- is standard input): a JSON object, a list of them, or one a line.
+
+    A request that cannot be read is reported with its place; the others are verified all the same.
+
+    \b
+    The exit code is the first of these that holds:
+       3  a request, or the file, cannot be read
+       4  the policy cannot be used
+       5  a verdict is not verified: a hard gate did not run to its end, or nothing was checked
+      10  a verdict says refuse
+      11  a verdict says ask_clarify
+       0  every verdict says answer
+    """
+    from stillme.guard import Guard
+    from stillme.request_file import read_requests, size_of, verify_all
+
+    entries = read_requests(file)
+    first = next(entries)  # what is wrong with the file as a whole is said before the policy is read
+    loaded = _policy(policy)
+    guard = Guard(loaded.with_changes({"mode": mode}) if mode else loaded)
+    ctx.exit(Report(**output).follow(verify_all(guard, chain([first], entries)), size_of(file)))
+
+
+@cli.group("policy", short_help="Check or show a policy, print its schema.")
+def policy_group() -> None:
+    """Check a policy file, show what is in force, print the schema."""
+
+
+@policy_group.command("check", short_help="Say whether a policy file can be used.")
+@click.argument("file")
+def policy_check(file: str) -> None:
+    """Say whether the policy FILE can be used, or what is wrong in which line (exit code 4)."""
+    policy = _policy(file)
+    click.echo(f"ok: preset {policy.extends}, mode {policy.mode}, sha256 {policy.hash}")
+
+
+@policy_group.command("show", short_help="Print a policy with every value written out.")
+@click.argument("source", metavar="[FILE|PRESET]", envvar="STILLME_POLICY", required=False)
+def policy_show(source: str | None) -> None:
+    """Print a policy with every value written out, as a file that loads to the same policy."""
+    print_text(_policy(source).to_yaml().rstrip())
+
+
+@policy_group.command("schema", short_help="Print the JSON Schema of a policy file.")
+def policy_schema() -> None:
+    """Print the JSON Schema of a policy file, for editors and other tools."""
+    from stillme.policy import policy_schema
+
+    print_text(json.dumps(policy_schema(), indent=2, ensure_ascii=False))
+
+
+@cli.command(short_help="List the validators.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
+def validators(as_json: bool) -> None:
+    """List the validators in the order they run: what each flags, with which gate, and what can be set."""
+    from stillme.listing import validator_rows, validators_table
+
+    rows = validator_rows()
+    _print_list(rows) if as_json else _print_table(validators_table, rows)
+
+
+@cli.command(short_help="List the reason codes.")
+@click.option("--language", type=click.Choice(["en", "vi"]), default="en", show_default=True, help="Of the words.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
+def reasons(language: str, as_json: bool) -> None:
+    """List the reason codes: default gate, what a hard finding asks for, and the code in words."""
+    from stillme.listing import reason_rows, reasons_table
+
+    rows = reason_rows(language)
+    _print_list(rows) if as_json else _print_table(reasons_table, rows)
+
+
+def _policy(source: str | None) -> Policy:
+    from stillme.policy import Policy
+
+    policy = Policy.load(source)
+    policy.build()
+    return policy
+
+
+def _print_list(rows: list[dict[str, Any]]) -> None:
+    print_text(json.dumps(rows, indent=2, ensure_ascii=False))
+
+
+def _print_table(table: Callable[..., RenderableType], rows: list[dict[str, Any]]) -> None:
+    from stillme.terminal import console
+
+    out = console()
+    out.print(table(rows, out.encoding))
+
+
+def _report_defect(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    complain(f"stillme failed: {kind.__name__}: {shown(str(error), 200)} (STILLME_TRACEBACK=1 shows where)")

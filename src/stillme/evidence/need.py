@@ -1,0 +1,361 @@
+"""What a question asks for: facts, which need a source, or something that needs none; and whether it asks for sources.
+
+Anything that is not plainly something else asks for facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from stillme.evidence.lexicon import SENTENCE_ENDS, Lexicon, Match
+from stillme.evidence.rules import load
+from stillme.evidence.text import Text, fold
+
+__all__ = ["Need", "need_of", "opens_request"]
+
+FACTS: Final = "facts"
+GREETING: Final = "greeting"
+THANKS: Final = "thanks"
+CREATIVE: Final = "creative"
+OPINION: Final = "opinion"
+ASSISTANT: Final = "assistant"
+REWRITE: Final = "rewrite"
+CODE: Final = "code"
+CHITCHAT: Final = "chitchat"
+STATEMENT: Final = "statement"  # of one sentence: it neither asks nor is any of the other kinds
+
+SMALL_TALK: Final = {"greeting": GREETING, "thanks": THANKS, "acknowledgement": CHITCHAT}
+TALK: Final = {
+    "assistant": ASSISTANT,
+    "assistant_whole": ASSISTANT,
+    "opinion": OPINION,
+    "chitchat": CHITCHAT,
+    "chitchat_whole": CHITCHAT,
+}
+WORK: Final = (
+    "rewrites", "shortens", "edits", "texts", "makes", "wishes", "art", "mail", "program", "informing", "how_to",
+)  # fmt: skip
+REWRITING: Final = ("rewrites", "shortens", "edits")
+MAKING: Final = ("makes", "wishes")
+MADE: Final = ("art", "mail", "program")
+WORDS: Final = (
+    "openers", "user", "addressed", "fillers", "thanked_for", "given", "code_work", "definite", "about", "about_later",
+    "address", "tails", "moods", "question_words", "question_particles", "source_words", "source_asked_en",
+    "source_asked_vi", "source_before", "source_before_not", "source_after", "source_of", "source_refused",
+)  # fmt: skip
+# How far what is made may stand from its verb: "write a short, funny and slightly rude birthday poem".
+OBJECT_REACH: Final = 12
+GIVEN_REACH: Final = 8
+ASKED_REACH: Final = 5
+REFUSED_REACH: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a query asks for."""
+
+    asks_sources: bool
+    asks_facts: bool
+    kind: str
+
+    @property
+    def source_required(self) -> bool:
+        """Whether the answer needs a source to stand on."""
+        return self.asks_sources or self.asks_facts
+
+
+def need_of(query: Text) -> Need:
+    """What a query asks for: its kind, whether that means facts, and whether it asks for sources."""
+    kind = _kind(query)
+    return Need(asks_sources=_asks_sources(query), asks_facts=kind == FACTS, kind=kind)
+
+
+@cache
+def _lexicon(*names: str) -> Lexicon:
+    rules = load("need")
+    return Lexicon({name: [option for phrase in rules[name] for option in _options(phrase)] for name in names})
+
+
+def _options(phrase: str) -> list[str]:
+    """The phrase, or its alternatives where it is but one slot: matching then tries only those that fit."""
+    return [phrase] if " " in phrase else phrase.split("|")
+
+
+@cache
+def _source_phrases() -> Lexicon:
+    return Lexicon(load("need")["sources"])
+
+
+@cache
+def _words() -> dict[str, frozenset[str]]:
+    """The word lists, each word with and without its accents."""
+    rules = load("need")
+    return {name: frozenset(f"{rules[name]} {fold(rules[name])}".split()) for name in WORDS}
+
+
+@cache
+def _heads(*names: str) -> frozenset[str]:
+    """The words that the phrases of some lists begin with, with and without accents."""
+    rules = load("need")
+    first_slots = [phrase.split()[0] for name in names for phrase in rules[name]]
+    heads = {option.partition("_")[0] for slot in first_slots for option in slot.split("|")}
+    return frozenset(heads) | frozenset(map(fold, heads))
+
+
+def opens_request(query: Text, first: int, at: int, *, wish: bool = False) -> bool:
+    """Whether the verb at token `at` opens a request: before it, in its clause, stands only what leads up to one.
+
+    "Could you write", "xin hãy viết", but not "should I write"; with `wish` also "I want", "tôi cần".
+    """
+    words, tokens = _words(), query.lowers
+    start = at
+    while start > first and tokens[start - 1] in words["openers"]:
+        start -= 1
+    if start > first and tokens[start - 1][0].isalnum():
+        return False
+    before = tokens[start:at]
+    return wish or words["user"].isdisjoint(before) or not words["addressed"].isdisjoint(before)
+
+
+def _kind(query: Text) -> str:
+    """The kind of the whole query: a question of any sentence decides, then a request, then anything stated."""
+    if query.code and not _words()["code_work"].isdisjoint(query.lowers):
+        return CODE
+    matches = _find(query)
+    if not matches:
+        return CHITCHAT if query.blank else FACTS
+    kinds: list[str] = []
+    for first, last in _sentences(query):
+        inside = [match for match in matches if first <= match.first and match.last <= last]
+        kind = _Sentence(query, first, last, inside).kind()
+        if kind in (FACTS, REWRITE):  # after "translate this:" comes the text itself
+            return kind
+        kinds.append(kind)
+    requests = [kind for kind in kinds if kind in (CODE, CREATIVE, OPINION, ASSISTANT)]
+    if STATEMENT in kinds and not requests:
+        return FACTS
+    return (requests or kinds)[0]
+
+
+def _find(query: Text) -> list[Match]:
+    """The phrases that may show another kind than facts; each group is looked for only where a word of it is there."""
+    tokens, words = query.lowers, _words()
+    matches: list[Match] = []
+    makes = not _heads(*MADE).isdisjoint(tokens) and not _heads(*MAKING).isdisjoint(tokens)
+    if makes or not _heads(*REWRITING).isdisjoint(tokens):
+        matches += _lexicon(*WORK).find(query)
+    if not (words["address"].isdisjoint(tokens) and words["moods"].isdisjoint(tokens)):
+        matches += _lexicon(*TALK).find(query)
+    # Small talk after something else changes nothing, so that only its first word is looked at.
+    if matches or next((t for t in tokens if t[0].isalpha()), "") in _heads(*SMALL_TALK):
+        matches += _lexicon(*SMALL_TALK).find(query)
+    return matches
+
+
+def _sentences(query: Text) -> Iterator[tuple[int, int]]:
+    """The token ranges of the sentences that hold a word or a number, without the marks that end them."""
+    gaps, words = query.gaps, query.words
+    first = 0
+    for i, word in enumerate(words):
+        if first < i and "\n" in gaps[i]:
+            if _says_something(query, first, i):
+                yield first, i
+            first = i
+        if word.text in SENTENCE_ENDS:
+            if _says_something(query, first, i):
+                yield first, i
+            first = i + 1
+    if _says_something(query, first, len(words)):
+        yield first, len(words)
+
+
+def _says_something(query: Text, first: int, last: int) -> bool:
+    return any(word.word or word.number for word in query.words[first:last])
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """One sentence of the query, tokens `first` to `last`, with the phrases found in it."""
+
+    query: Text
+    first: int
+    last: int
+    matches: list[Match]
+
+    def kind(self) -> str:
+        """What the sentence asks for."""
+        small = self._skip_small_talk()
+        if small and self.first >= self.last:
+            return small
+        kind = self._rewriting() or self._making() or self._talking()
+        if kind == REWRITE:
+            return kind
+        if kind is None:
+            return FACTS if self._asks() else STATEMENT
+        second = _lexicon("also_asks").first(self.query, "also_asks", self.first, self.last)
+        return FACTS if second else kind
+
+    def _skip_small_talk(self) -> str | None:
+        """Move past greetings, thanks and the like at the start; the kind of the first of them."""
+        words, tokens = _words(), self.query.lowers
+        small = {m.first: m for m in sorted(self.matches, key=lambda m: m.last) if m.name in SMALL_TALK}
+        found: str | None = None
+        at = self.first
+        while at < self.last:
+            if at in small:
+                found = found or SMALL_TALK[small[at].name]
+                at = small[at].last
+            elif found and (tokens[at] in words["fillers"] or not tokens[at][0].isalnum()):
+                if found == THANKS and tokens[at] in words["thanked_for"] and not self._ends_with("?"):
+                    at = self.last
+                else:
+                    at += 1
+            else:
+                break
+        if found and self._is_name(at):
+            at = self.last
+        self.first = at if found else self.first
+        return found
+
+    def _is_name(self, at: int) -> bool:
+        """Whether only a name is left, as in "Hi Anna"."""
+        rest = self.query.words[at : self.last]
+        return len(rest) <= 3 and not self._ends_with("?") and all(word.capital for word in rest)
+
+    def _ends_with(self, mark: str) -> bool:
+        return self.last < len(self.query) and self.query.lowers[self.last] == mark
+
+    def _requested(self, name: str, *, wish: bool = False) -> Iterator[Match]:
+        """The verbs of a list that open a request."""
+        return (m for m in self.matches if m.name == name and opens_request(self.query, self.first, m.first, wish=wish))
+
+    def _rewriting(self) -> str | None:
+        if next(self._requested("rewrites"), None):
+            return REWRITE
+        for verb in self._requested("shortens"):
+            if self._is_given(verb.last):
+                return REWRITE
+        for verb in self._requested("edits"):
+            near = verb.last + GIVEN_REACH
+            if self._is_given(verb.last) and any(
+                m.name == "texts" and verb.last <= m.first < near for m in self.matches
+            ):
+                return REWRITE
+        return None
+
+    def _is_given(self, at: int) -> bool:
+        """Whether what the verb before `at` works on stands in the query: "this", a colon, a quotation."""
+        near = min(at + GIVEN_REACH, self.last)
+        tokens = self.query.lowers[at:near]
+        return not _words()["given"].isdisjoint(tokens) or ":" in tokens or any(self.query.quoted[at:near])
+
+    def _making(self) -> str | None:
+        if any(m.name == "how_to" for m in self.matches):
+            return None
+        for verb in self._requested("makes"):
+            made = self._made(verb.last, self._object_end(verb.last))
+            if made:
+                return made
+        for verb in self._requested("wishes", wish=True):
+            end = self._object_end(verb.last)
+            definite = not _words()["definite"].isdisjoint(self.query.lowers[verb.last : end])
+            if not definite and self._made(verb.last, end, only_art=True):
+                return CREATIVE
+        return None
+
+    def _object_end(self, at: int) -> int:
+        """Where the name of what is made ends: before "about", "for", a mark."""
+        words, tokens = _words(), self.query.lowers
+        end = min(at + OBJECT_REACH, self.last)
+        for i in range(at, end):
+            later = i >= at + 2 and tokens[i] in words["about_later"]
+            if later or tokens[i] in words["about"] or tokens[i] in ",:":
+                return i
+        return end
+
+    def _made(self, first: int, last: int, *, only_art: bool = False) -> str | None:
+        names = {m.name for m in self.matches if first <= m.first < last}
+        if "informing" in names:
+            return None
+        if only_art:
+            return CREATIVE if "art" in names else None
+        if "program" in names:
+            return CODE
+        return CREATIVE if "art" in names or "mail" in names else None
+
+    def _talking(self) -> str | None:
+        """Whether it speaks of the assistant, asks its opinion, or only chats."""
+        kinds = {TALK[m.name] for m in self.matches if m.name in TALK and self._holds(m)}
+        return next((kind for kind in (ASSISTANT, OPINION, CHITCHAT) if kind in kinds), None)
+
+    def _holds(self, match: Match) -> bool:
+        """Whether a phrase that must end its sentence does."""
+        if not match.name.endswith("_whole"):
+            return True
+        rest = self.query.lowers[match.last : self.last]
+        return all(token in _words()["tails"] or not token[0].isalnum() for token in rest)
+
+    def _asks(self) -> bool:
+        words, tokens = _words(), self.query.lowers[self.first : self.last]
+        if self._ends_with("?") or not words["question_particles"].isdisjoint(tokens):
+            return True
+        return next((t for t in tokens if t[0].isalnum() and t != "please"), "") in words["question_words"]
+
+
+def _asks_sources(query: Text) -> bool:
+    """Whether the query wants to know on what the answer rests."""
+    words = _words()
+    if words["source_words"].isdisjoint(query.lowers):
+        return False
+    for match in _source_phrases().find(query):
+        if match.name == "where_from" or (match.name == "cite" and _wants_citing(query, match)):
+            return True
+        if match.name in ("named_en", "named_vi") and _wants_source(query, match):
+            return True
+    return False
+
+
+def _wants_citing(query: Text, match: Match) -> bool:
+    before = query.lowers[match.first - 1] if match.first else ""
+    return before in ("and", "then", "also", "please", "but") or opens_request(
+        query, _clause(query, match.first), match.first
+    )
+
+
+def _clause(query: Text, at: int) -> int:
+    """Where the clause that holds token `at` starts."""
+    first = at
+    while first > max(0, at - GIVEN_REACH) and query.lowers[first - 1] not in SENTENCE_ENDS:
+        first -= 1
+    return first
+
+
+def _wants_source(query: Text, match: Match) -> bool:
+    """Whether a word for a source is asked for there, and stands for a source at all."""
+    words, tokens = _words(), query.lowers
+    first = _clause(query, match.first)
+    if not _is_source(query, match, first):
+        return False
+    if not words["source_refused"].isdisjoint(tokens[max(first, match.first - REFUSED_REACH) : match.first]):
+        return False
+    if match.first == first:
+        return True
+    asked = words["source_asked_vi" if match.name == "named_vi" else "source_asked_en"]
+    return not asked.isdisjoint(tokens[max(first, match.first - ASKED_REACH) : match.last])
+
+
+def _is_source(query: Text, match: Match, first: int) -> bool:
+    """Whether the words next to it leave it its meaning: "source code" and "power source" do not."""
+    words, tokens = _words(), query.lowers
+    before = tokens[match.first - 1] if match.first > first else ""
+    after = [*tokens[match.last : match.last + 2], "", ""]
+    if match.name == "named_vi":
+        fits = before not in words["source_before_not"]
+    else:
+        fits = not before[:1].isalpha() or before in words["source_before"]
+    if after[0] == "of":
+        return fits and after[1] in words["source_of"]
+    return fits and (not after[0][:1].isalnum() or after[0] in words["source_after"])

@@ -1,0 +1,442 @@
+"""Numbers as they are written: in digits of both formats and in words, and the units, scales and nouns around them.
+
+The tables are compiled from rules/numbers.yaml once for each language; everything here is a look-up by token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from math import inf
+from typing import Any, Final, NamedTuple
+
+from stillme.evidence.dates import Phrases, Window, phrases
+from stillme.evidence.rules import load
+from stillme.evidence.text import Text, fold
+
+__all__ = ["Numeral", "Tables", "Unit", "back", "digits", "english_words", "extended", "scaled", "scaled_like", "tables_of", "vietnamese_words"]
+
+SPACES: Final = frozenset((" ", "\u00a0", "\u202f", "\u2009"))
+SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+TIMES_TEN: Final = frozenset(("×", "x", "*", "·"))
+BINARY: Final = {"kilobyte": 1, "megabyte": 2, "gigabyte": 3, "terabyte": 4, "petabyte": 5}
+
+
+class Numeral(NamedTuple):
+    """A number as written: its value or values, how finely it was written, and its digits where it is a name."""
+
+    values: tuple[float, ...]
+    decimals: int = 0
+    scale: float = 1.0
+    text: str = ""
+    code: bool = False
+
+
+class Unit(NamedTuple):
+    """A unit of a dimension: a value in it is (value + offset) * factor in the base unit."""
+
+    name: str
+    dimension: str
+    factor: float = 1.0
+    offset: float = 0.0
+    customary: bool = False
+    binary: float = 0.0
+
+    def base(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Values in the base unit; a gigabyte may be a power of ten or of two."""
+        if self.binary:
+            return tuple(v * f for f in (self.factor, self.binary) for v in values)
+        if self.factor == 1.0 and not self.offset:
+            return values
+        return tuple((v + self.offset) * self.factor for v in values)
+
+
+# Vietnamese words of the number grammar by what they do.
+GRAMMAR: Final = {
+    "one": "một", "three": "ba", "five": "năm", "ten": "mười", "tens": "mươi", "dozens": "chục", "hundred": "trăm", "odd": "linh",
+    "odd_too": "lẻ", "half": "rưỡi", "zero": "không", "point": "phẩy", "part": "phần", "share": "nửa", "number": "số", "rank": "thứ",
+    "lead": "đầu", "lead_end": "tiên", "times": "lần", "among": "giữa", "and": "và", "minus": "âm",
+}  # fmt: skip
+
+
+class Tables:
+    """The words of numbers and units of one language, compiled for look-up by token; `folded` is typed without accents."""
+
+    def __init__(self, language: str, folded: bool) -> None:
+        rules = load("numbers")
+        own = "vi" if language == "vi" else "en"
+        key: Callable[[str], str] = fold if folded else str
+
+        def row(words: str) -> frozenset[str]:
+            return frozenset(map(key, words.split()))
+
+        def rows(named: dict[str, Any]) -> list[tuple[str, str]]:
+            pairs = ((name, p.values() if isinstance(p, dict) else p) for name, p in named.items())
+            return [(key(word), name) for name, lists in pairs for words in lists for word in words.split()]
+
+        self.format = language if language in ("en", "vi") else "other"
+        self.vi = {name: key(word) for name, word in GRAMMAR.items()}
+        self.numerals = {key(w): n for w, n in rules["numerals"][own].items()}
+        self.behind_ten = {key(w): n for w, n in rules["numerals"]["vi_behind_ten"].items()}
+        self.signs_of_number: dict[str, float] = rules["signs"]
+        self.scales = {key(w): float(n) for w, n in (rules["scales"]["en"] | rules["scales"][own]).items()}
+        self.suffixes = {w: float(n) for w, n in rules["suffixes"].items()}
+        self.extenders = frozenset((*self.scales, *self.suffixes, *rules["signs"], *TIMES_TEN, self.vi["half"], self.vi["point"]))
+        self.ordinals: dict[str, int] = rules["ordinals"]["en"] | {key(w): n for w, n in rules["ordinals"]["vi"].items()}
+        self.times: dict[str, int] = rules["times"]["en"]
+        self.fractions: dict[str, int] = rules["fractions"]["en"]
+        self.starters = _starters(rules, own == "vi", key)
+        self.articles = {key("một"): "one"} if own == "vi" else {"a": "article", "an": "article", "both": "times"}
+        self.with_articles = self.starters | self.articles
+        self.units, self.signs = _units(rules, own == "vi", folded)
+        self.between = frozenset(rules["between"]["en"].split())
+        self.money_before: Phrases[Unit] = _backwards(
+            (word, Unit(code, f"money:{code}")) for code, lists in rules["money"].items() for word in lists[0].split()
+        )
+        self.not_units = {key(word): row(behind) for word, behind in rules["not_units"].items()}
+        self.timed = _timed(rules, key)
+        self.hedges: Phrases[str] = _backwards(rows(rules["hedges"]))
+        self.hedges_behind = phrases(rows(rules["hedges_behind"]))
+        self.than_under = row(rules["than_under"])
+        self.than_none = row(rules["than_none"])
+        self.ranges = row(rules["ranges"][own])
+        self.labels: Phrases[str] = _backwards(rows(rules["labels"]))
+        self.label_short = row(rules["label_short"])
+        self.amount_numbers = row(rules["number_not_label"])
+        self.joined = row(rules["joined"])
+        self.ages = row(rules["age_before"]["en"] + " " + rules["age_before"]["vi"])
+        self.year_before = row(rules["year_before"])
+        self.ordinal_before = row(rules["ordinal_before"])
+        self.no_ordinal_before = row(rules["no_ordinal"]["before"])
+        self.no_ordinal_after = row(rules["no_ordinal"]["after"])
+        self.one_before = row(rules["one_before"][own])
+        self.one_time_before = row(rules["one_time_before"][own])
+        self.not_one = row(rules["not_one"])
+        self.needs_counted = row(rules["needs_counted"]) | (frozenset(self.numerals) if folded else frozenset())
+        self.not_three = row(rules["not_three"])
+        self.counted = phrases(((key(w), True) for w in rules["counted"].split()))
+        for word, options in self.units.items():
+            self.counted.setdefault(word, []).extend((rest, True) for rest, _ in options)
+        self.plurals = row(rules["plurals"])
+        self.singulars = row(rules["singulars"])
+
+
+tables_of = cache(Tables)
+
+
+def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phrases[Unit], Phrases[Unit]]:
+    """Units by their words and by their signs, in which capitals count."""
+    customary = frozenset(rules["customary"].split())
+    words: list[tuple[str, Unit]] = []
+    english: set[str] = set()
+    signs: list[tuple[str, Unit]] = []
+    for dimension, units in rules["units"].items():
+        for name, (factor, sign_row, en, vi, *offset) in units.items():
+            binary = 1024.0 ** BINARY[name] if name in BINARY else 0.0
+            unit = Unit(name, dimension, float(factor), float(*offset), name in customary, binary)
+            signs += [(sign, unit) for sign in sign_row.split()]
+            words += [(word, unit) for word in f"{en} {vi}".split()]
+            english |= set(en.split())
+    for code, (signs_before, en, vi) in rules["money"].items():
+        words += [(word, Unit(code, f"money:{code}")) for word in f"{signs_before} {en} {vi}".split()]
+        english |= set(f"{signs_before} {en}".split())
+    for code, (en, vi) in rules["parts"].items():
+        words += [(word, Unit("cent", f"money:{code}", 0.01)) for word in f"{en} {vi}".split()]
+        english |= set(en.split())
+    if not vietnamese:
+        words = [(word, unit) for word, unit in words if word in english or not word.isascii()]
+    exact = phrases(signs, exact=True)
+    for sign, unit in signs:
+        if sign[-1] in "²³":
+            exact.setdefault(sign, []).append(((), unit))
+    table = phrases(words, folded=folded)
+    if folded:
+        for word in rules["not_units_unaccented"].split():
+            table[word] = [option for option in table.get(word, ()) if option[0]]
+    return table, exact
+
+
+def _backwards(rows: Iterable[tuple[str, str | Unit]]) -> Phrases[Any]:
+    """Phrases by their last token, for a look to the left."""
+    return phrases((" ".join(w.text for w in reversed(Text(row.replace("_", " ")).words)), payload) for row, payload in rows)
+
+
+def _timed(rules: dict[str, Any], key: Callable[[str], str]) -> frozenset[str]:
+    """Tokens behind a number that may make it a date or a clock time."""
+    found = {*rules["months"]["en"], *rules["months"]["short"], *"/-–.:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock"}
+    found |= {key("tháng"), key("giờ")}
+    for table in (rules["day_parts"]["en"], rules["eras"]["before"].split(), rules["eras"]["after"].split()):
+        found |= {key(word.split("_")[0]) for word in table}
+    return frozenset(found)
+
+
+def _starters(rules: dict[str, Any], vietnamese: bool, key: Callable[[str], str]) -> dict[str, str]:
+    """Which method of the scan reads the figure that a word may begin."""
+    found = dict.fromkeys(rules["signs"], "sign")
+    found |= dict.fromkeys((*rules["months"]["en"], *rules["months"]["short"], "q"), "date")
+    found |= dict.fromkeys((*rules["weekdays"]["en"], *rules["weekdays"]["short"]), "weekday")
+    if vietnamese:
+        found |= dict.fromkeys(map(key, rules["numerals"]["vi"]), "spelt")
+        found |= dict.fromkeys(map(key, ("ngày", "mùng", "mồng", "tháng", "quý", "thế", "thập")), "date")
+        found |= dict.fromkeys(map(key, ("thứ", "hạng", "giải", "đầu")), "rank")
+        found |= {key("chủ"): "weekday", key("nửa"): "half", key("giữa"): "clock", key("chính"): "clock"}
+        return found | {key("năm"): "five_or_year", key("một"): "one"}
+    found |= dict.fromkeys(rules["numerals"]["en"], "spelt") | dict.fromkeys(rules["scales"]["en"], "scale")
+    found |= dict.fromkeys(rules["ordinals"]["en"], "ordinal") | dict.fromkeys(rules["clock_words"]["en"], "clock")
+    return found | {"twice": "times", "thrice": "times", "half": "half", "quarter": "ordinal", "one": "one"}
+
+
+@lru_cache(maxsize=1 << 14)
+def digits(text: str, format_: str) -> Numeral | None:
+    """The number that a token of digits, dots and commas writes; a code where it is no number."""
+    dots, commas = text.count("."), text.count(",")
+    if not dots and not commas:
+        if not text.isdecimal():
+            return None
+        return Numeral((float(text),), 0, 1.0, text, len(text) > 1 and int(text[0]) == 0)
+    if not text.replace(".", "").replace(",", "").isdecimal():
+        return None
+    if dots and commas:
+        return _mixed_separators(text, "." if text.rfind(".") > text.rfind(",") else ",")
+    separator = "." if dots else ","
+    groups = text.split(separator)
+    if len(groups) > 2:
+        return Numeral((float("".join(groups)),), 0, 1.0, text) if _thousands(groups) else Numeral((), 0, 1.0, text, True)
+    decimal = float(f"{groups[0]}.{groups[1]}")
+    if not _thousands(groups):
+        return Numeral((decimal,), len(groups[1]), 1.0, text)
+    whole = float("".join(groups))
+    if format_ == "other":
+        return Numeral((whole, decimal), 3, 1.0, text)
+    if separator == ("," if format_ == "en" else "."):
+        return Numeral((whole,), 0, 1.0, text)
+    # A Vietnamese decimal comma before three digits may be an English thousands comma, which Vietnamese writers use too.
+    return Numeral((decimal,), 3, 1.0, text) if format_ == "en" else Numeral((decimal, whole), 3, 1.0, text)
+
+
+def _mixed_separators(text: str, decimal: str) -> Numeral:
+    whole, _, rest = text.rpartition(decimal)
+    groups = whole.split("," if decimal == "." else ".")
+    if decimal in whole or not _thousands(groups):
+        return Numeral((), 0, 1.0, text, True)
+    return Numeral((float("".join(groups) + "." + rest),), len(rest), 1.0, text)
+
+
+def _thousands(groups: list[str]) -> bool:
+    """Groups of three digits behind the first, or of two and then three as in 1,00,000."""
+    if not 1 <= len(groups[0]) <= 3 or int(groups[0][0]) == 0 or len(groups[-1]) != 3:
+        return False
+    return all(len(g) == 3 for g in groups[1:]) or (len(groups[0]) <= 2 and all(len(g) == 2 for g in groups[1:-1]))
+
+
+def back(table: Phrases[Any], tokens: list[str], at: int) -> tuple[Any, int] | None:
+    """The longest phrase that ends with the token `at`, and where it begins."""
+    for rest, payload in table.get(tokens[at], ()):
+        begin = at - len(rest)
+        if not rest or (begin >= 0 and tuple(reversed(tokens[begin:at])) == rest):
+            return payload, begin
+    return None
+
+
+def extended(window: Window, t: Tables, i: int, numeral: Numeral, money: bool) -> tuple[Numeral, int]:
+    """The number with its scale word, suffix, fraction sign, power of ten or further groups, and where it ends."""
+    j = i + 1
+    token = window.tokens[j]
+    if token in t.extenders and numeral.values:
+        if token in t.scales:
+            return scaled(window, t, numeral, j)
+        if token in t.suffixes:
+            return _suffixed(window, t, numeral, j, money)
+        if token in t.signs_of_number:
+            return Numeral(tuple(v + t.signs_of_number[token] for v in numeral.values), 2), j + 1
+        return _power(window, t, numeral, j)
+    if window.words[j].number and window.gaps[j] in SPACES:
+        return _spaced(window, t, i, numeral)
+    return numeral, j
+
+
+def scaled(window: Window, t: Tables, numeral: Numeral, j: int) -> tuple[Numeral, int]:
+    """1,5 triệu; 2 tỷ 300 triệu; 3 nghìn tỷ; 1 triệu rưỡi."""
+    tokens = window.tokens
+    scale = 1.0
+    while tokens[j] in t.scales:
+        scale *= t.scales[tokens[j]]
+        j += 1
+    values = tuple(v * scale for v in numeral.values)
+    smallest = scale
+    while window.words[j].number and t.scales.get(tokens[j + 1], inf) < smallest:
+        more = digits(window.words[j].text, t.format)
+        if more is None or not more.values:
+            break
+        smallest = t.scales[tokens[j + 1]]
+        values = tuple(v + more.values[0] * smallest for v in values)
+        j += 2
+    if tokens[j] == t.vi["half"]:
+        values, smallest, j = tuple(v + scale / 2 for v in values), scale / 10, j + 1
+    return Numeral(values, numeral.decimals, smallest, "", False), j
+
+
+def _suffixed(window: Window, t: Tables, numeral: Numeral, j: int, money: bool) -> tuple[Numeral, int]:
+    """450k, $3bn, 5M."""
+    text, glued = window.words[j].text, window.gaps[j] == ""
+    letter = len(text) == 1
+    if letter and not (glued and (money or text in "kKMB")) and not (money and text in "mMbB"):
+        return numeral, j
+    if text == "tr" and not glued:
+        return numeral, j
+    scale = t.suffixes[window.tokens[j]]
+    return Numeral(tuple(v * scale for v in numeral.values), numeral.decimals, scale), j + 1
+
+
+def _power(window: Window, t: Tables, numeral: Numeral, j: int) -> tuple[Numeral, int]:
+    """3 × 10^8, 3 x 10⁸."""
+    tokens = window.tokens
+    if tokens[j] not in TIMES_TEN or tokens[j + 1] != "10":
+        return numeral, j
+    caret = tokens[j + 2] == "^"
+    exponent = tokens[j + 3] if caret else window.words[j + 2].text.translate(SUPERSCRIPTS)
+    if not exponent.isdecimal() or len(exponent) > 2 or (not caret and exponent == window.words[j + 2].text):
+        return numeral, j
+    scale = 10.0 ** int(exponent)
+    return Numeral(tuple(v * scale for v in numeral.values), numeral.decimals, scale), j + 3 + caret
+
+
+def _spaced(window: Window, t: Tables, i: int, numeral: Numeral) -> tuple[Numeral, int]:
+    """1 000 000, and phone numbers such as 0912 345 678."""
+    parts, j = [window.digits(i)], i + 1
+    phone = numeral.code and parts[0] != ""
+    while window.gaps[j] in SPACES and (len(window.digits(j)) == 3 or (phone and 2 <= len(window.digits(j)) <= 4)):
+        parts.append(window.digits(j))
+        j += 1
+    single = len(parts) == 2 and window.gaps[i + 1] == " "
+    if len(parts) == 1 or not parts[0] or (not phone and len(parts[0]) > 3):
+        return numeral, i + 1
+    if single and (phone or window.words[i - 1].capital or window.tokens[i - 1] in t.labels):
+        return numeral, i + 1
+    text = "".join(parts)
+    return Numeral((float(text),), 0, 1.0, text, phone), j
+
+
+def english_words(window: Window, t: Tables, i: int, start: float | None = None) -> tuple[Numeral, int] | None:
+    """two hundred and five, one and a half million; `start` is the one of "a hundred"."""
+    tokens = window.tokens
+    total, group, scale, j = 0.0, start, 1.0, i
+    while True:
+        token = tokens[j]
+        if token in t.numerals and _continues(group, t.numerals[token]):
+            group = (group or 0) + t.numerals[token]
+            j += 1
+            if tokens[j] == "-" and 20 <= group % 100 and t.numerals.get(tokens[j + 1], 99) < 10:
+                j += 1
+        elif token in t.scales and group is not None:
+            size = t.scales[token]
+            if size <= 100:
+                group *= size
+            else:
+                total, group, scale = total + group * size, None, size
+            j += 1
+        elif token == "and" and (group is None or group % 100 == 0) and tokens[j + 1] in t.numerals and (total or group):
+            j += 1
+        elif token == "and" and tokens[j + 1 : j + 3] == ["a", "half"] and group is not None:
+            group, j = group + 0.5, j + 3
+        else:
+            break
+    if j == i:
+        return None
+    value = total + (group or 0)
+    return Numeral((value,), int(value % 1 > 0), scale if group is None else 1.0), j
+
+
+def vietnamese_words(window: Window, t: Tables, i: int) -> tuple[Numeral, int] | None:
+    """hai mươi mốt, năm trăm linh năm, hai nghìn không trăm linh tám, ba triệu rưỡi."""
+    tokens = window.tokens
+    group, j = _vietnamese_group(window, t, i)
+    if j == i:
+        return None
+    total, limit = 0.0, inf
+    while True:
+        scale = 1.0
+        while t.scales.get(tokens[j], 0) >= 1000:
+            scale *= t.scales[tokens[j]]
+            j += 1
+        total += group * scale
+        if scale == 1.0 or scale >= limit:
+            break
+        limit = scale
+        if tokens[j] == t.vi["half"]:
+            return Numeral((total + scale / 2,), 0, scale / 10), j + 1
+        group, end = _vietnamese_group(window, t, j, more=True)
+        if end == j:
+            break
+        j = end
+    if tokens[j] == t.vi["point"] and tokens[j + 1] in t.numerals:
+        return Numeral((total + t.numerals[tokens[j + 1]] / 10,), 1), j + 2
+    return Numeral((total,), 0, limit if limit != inf and total % limit == 0 else 1.0), j
+
+
+def _vietnamese_group(window: Window, t: Tables, i: int, more: bool = False) -> tuple[float, int]:
+    """A number below a thousand and where it ends; behind a scale word (`more`) only one that is written out in full."""
+    tokens = window.tokens
+    vi = t.vi
+    if more and tokens[i] in (vi["odd"], vi["odd_too"]) and tokens[i + 1] in t.numerals:
+        return float(t.numerals[tokens[i + 1]]), i + 2
+    digit = 0 if more and tokens[i] == vi["zero"] else t.numerals.get(tokens[i])
+    if digit is None:
+        return 0.0, i
+    if tokens[i + 1] == vi["hundred"]:
+        rest, end = _vietnamese_tens(window, t, i + 2)
+        return 100.0 * digit + rest, end
+    tens, end = _vietnamese_tens(window, t, i)
+    if more and t.scales.get(tokens[end], 0) < 1000:
+        return 0.0, i
+    return (tens, end) if end > i else (float(digit), i + 1)
+
+
+def _vietnamese_tens(window: Window, t: Tables, i: int) -> tuple[float, int]:
+    """mười hai, hai mươi mốt, ba lăm, linh năm, rưỡi (fifty, behind a hundred); nothing for a single digit."""
+    tokens = window.tokens
+    vi = t.vi
+    if tokens[i] in (vi["odd"], vi["odd_too"]) and tokens[i + 1] in t.numerals:
+        return float(t.numerals[tokens[i + 1]]), i + 2
+    if tokens[i] == vi["half"]:
+        return 50.0, i + 1
+    digit = t.numerals.get(tokens[i])
+    if digit is None:
+        return 0.0, i
+    if digit == 10:
+        return _behind_ten(window, t, 10.0, i + 1)
+    if tokens[i + 1] == vi["tens"]:
+        return _behind_ten(window, t, 10.0 * digit, i + 2)
+    if tokens[i + 1] == vi["dozens"]:
+        return 10.0 * digit, i + 2
+    ending = t.behind_ten.get(tokens[i + 1], 0)
+    if digit > 1 and tokens[i + 1] not in t.numerals and ending and ending != 4:
+        return 10.0 * digit + ending, i + 2
+    return 0.0, i
+
+
+def _behind_ten(window: Window, t: Tables, tens: float, i: int) -> tuple[float, int]:
+    """The digit behind a ten; "mười năm" is ten years, so five is only lăm, and one behind ten is một."""
+    token = window.tokens[i]
+    if tens == 10 and token == t.vi["one"]:
+        return 11.0, i + 1
+    digit = t.behind_ten.get(token, 0)
+    if digit and window.tokens[i + 1] not in (t.vi["tens"], t.vi["hundred"]):
+        return tens + digit, i + 1
+    return tens, i
+
+
+def _continues(group: float | None, value: int) -> bool:
+    """Whether a spelt number may go on with a value: two hundred five, twenty one."""
+    if not group:
+        return group is None
+    return group % 100 == 0 if value >= 10 else group % 10 == 0 and (group % 100 == 0 or group % 100 >= 20)
+
+
+def scaled_like(one: Numeral, two: Numeral) -> Numeral:
+    """The first number of a range with the scale word of the second: 2 to 3 million."""
+    if two.scale < 1000 or one.scale != 1.0 or one.values[0] * two.scale > two.values[0]:
+        return one
+    return Numeral(tuple(v * two.scale for v in one.values), one.decimals, two.scale)
+
+

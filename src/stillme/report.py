@@ -1,0 +1,141 @@
+"""How results leave the process: verdicts on stdout, problems and a summary on stderr, the decision as the exit code.
+
+rich is imported only where something is drawn: JSON in a pipeline does not wait for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from enum import IntEnum
+from itertools import chain
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from stillme.reasons import Decision, Gate, Reason
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stillme.contract import Verdict, VerifyRequest
+    from stillme.request_file import Result
+
+__all__ = ["Exit", "Report", "complain", "exit_code", "print_text"]
+
+
+class Exit(IntEnum):
+    """What the exit code says; where several hold, the first of them in this order."""
+
+    INPUT = 3
+    POLICY = 4
+    NOT_VERIFIED = 5
+    REFUSE = 10
+    ASK_CLARIFY = 11
+    ANSWER = 0
+    OTHER = 1
+    INTERRUPTED = 130
+    PIPE_CLOSED = 141
+
+
+def exit_code(verdict: Verdict) -> Exit:
+    """The decision as a code; an answer that nothing verified, or that a hard gate failed to judge, is not a 0."""
+    failed = any(f.outcome == "errored" and f.gate is Gate.HARD for f in verdict.findings)
+    hidden = not verdict.findings and Reason.VALIDATOR_ERROR in verdict.reasons
+    if not verdict.verified and (failed or hidden or verdict.decision is Decision.ANSWER):
+        return Exit.NOT_VERIFIED
+    return Exit[verdict.decision.name]
+
+
+class Report:
+    """Prints results as they come, and remembers what the summary and the exit code need."""
+
+    def __init__(self, as_json: bool | None, all_findings: bool, quiet: bool) -> None:
+        self._quiet = quiet
+        self._human = _is_terminal(sys.stdout) if as_json is None else not as_json
+        self._all_findings = all_findings
+        self._out: Console | None = None
+        self._decisions: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._codes: set[Exit] = set()
+
+    def follow(self, batches: Iterator[list[Result]], size: int | None) -> Exit:
+        """Print every result, then a summary where there are several; the exit code of all."""
+        first = next(batches)
+        many = len(first) > 1
+        with self._progress(size) if many else nullcontext(_ignore) as advance:
+            for result in chain.from_iterable(chain([first], batches)):
+                self._take(result, many)
+                advance(result.entry.size)
+        if many and not self._quiet:
+            click.echo("\n".join(self._summary()), err=True)
+        return next(code for code in Exit if code in self._codes)
+
+    def _take(self, result: Result, many: bool) -> None:
+        if result.request is None or result.verdict is None:
+            complain(f"{result.entry.place}: {result.problem}")
+            self._decisions["not read"] += 1
+            self._codes.add(Exit.INPUT)
+            return
+        self._decisions[result.verdict.decision.value] += 1
+        self._reasons.update(result.verdict.reasons)
+        self._codes.add(exit_code(result.verdict))
+        if self._quiet:
+            return
+        if self._human:
+            self._print_page(result.request, result.verdict, result.entry.place if many else "")
+        else:
+            print_text(result.verdict.model_dump_json())
+
+    def _print_page(self, request: VerifyRequest, verdict: Verdict, place: str) -> None:
+        from stillme.terminal import Page  # noqa: PLC0415
+
+        out = self._console()
+        out.print(Page(request, verdict, place, self._all_findings, out.encoding))
+
+    def _progress(self, size: int | None) -> AbstractContextManager[Callable[[int], None]]:
+        """A bar on stderr, or below the pages where a terminal takes both; none where lines would break it."""
+        on_terminal = _is_terminal(sys.stdout)
+        if self._quiet or not _is_terminal(sys.stderr) or (on_terminal and not self._human):
+            return nullcontext(_ignore)
+        from stillme.terminal import console, progress  # noqa: PLC0415
+
+        return progress(self._console() if on_terminal else console(stderr=True), size)
+
+    def _console(self) -> Console:
+        """The one console of stdout: a bar stays below the pages only if both are drawn by the same."""
+        if self._out is None:
+            from stillme.terminal import console  # noqa: PLC0415
+
+            self._out = console()
+        return self._out
+
+    def _summary(self) -> Iterator[str]:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(self._decisions.items()))
+        yield f"{self._decisions.total()} requests: {counts}"
+        ranked = sorted(self._reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        yield from (f"{count:>8} {code}" for code, count in ranked)
+
+
+def print_text(text: str) -> None:
+    """Print what programs read; it is UTF-8 on every system, as JSON must be and as a policy is read."""
+    click.echo(text.encode("utf-8"))
+
+
+def complain(message: str) -> None:
+    """Print problems on stderr, one a line, in characters that it can show and that do nothing to a terminal."""
+    from stillme.terminal import visible  # noqa: PLC0415
+
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    for line in message.splitlines():
+        click.echo(f"error: {visible(line, encoding)}", err=True)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def _ignore(_: int) -> None:
+    """Where no bar is shown."""

@@ -1,0 +1,176 @@
+"""Requests from a file or standard input, and their verdicts, a batch at a time.
+
+A file holds one JSON object, a list of them, or one a line. What cannot be read becomes a result with its place, never
+an exception, unless nothing in the file can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn
+
+from stillme.contract import Verdict, VerifyRequest, parse_request
+from stillme.errors import InputError, shown
+from stillme.guard import Guard, check_limits
+
+__all__ = ["Entry", "Result", "read_requests", "size_of", "verify_all"]
+
+BATCH: Final = 64
+MOST_BYTES: Final = 256 * 1024 * 1024
+STDIN: Final = "-"
+EXPECTED: Final = "expected a request as a JSON object, a list of them, or one a line"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One request as it stands in the input; `problem` says why it is not JSON, `size` counts its bytes."""
+
+    place: str
+    size: int
+    value: Any = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An entry with its request and verdict, or with the problem that kept it from one."""
+
+    entry: Entry
+    request: VerifyRequest | None = None
+    verdict: Verdict | None = None
+    problem: str | None = None
+
+
+def verify_all(guard: Guard, entries: Iterable[Entry]) -> Iterator[list[Result]]:
+    """The results in order, in lists of at most `BATCH`, so that memory stays bounded whatever the file's size."""
+    entries = iter(entries)
+    while batch := list(islice(entries, BATCH)):
+        results = [_prepared(guard, entry) for entry in batch]
+        verdicts = iter(guard.verify_batch([r.request for r in results if r.request is not None]))
+        yield [r if r.request is None else Result(r.entry, r.request, next(verdicts)) for r in results]
+
+
+def _prepared(guard: Guard, entry: Entry) -> Result:
+    if entry.problem is not None:
+        return Result(entry, problem=entry.problem)
+    try:
+        request = parse_request(entry.value)
+        check_limits(request, guard.policy)
+    except InputError as error:
+        return Result(entry, problem=str(error))
+    return Result(entry, request)
+
+
+def size_of(file: str) -> int | None:
+    """The bytes of a file, None where they are not known beforehand."""
+    try:
+        found = Path(file).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_size if file != STDIN and stat.S_ISREG(found.st_mode) else None
+
+
+def read_requests(file: str) -> Iterator[Entry]:
+    """The entries of a file (`-`: standard input); InputError if it cannot be read or holds none."""
+    name = "standard input" if file == STDIN else _plain(file)
+    try:
+        with _opened(file) as stream:
+            yield from _entries(stream, name)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _plain(file: str) -> str:
+    return file if file.isprintable() else shown(file)
+
+
+def _opened(file: str) -> BinaryIO:
+    if file != STDIN:
+        return Path(file).open("rb")
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
+    return sys.stdin.buffer
+
+
+def _entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
+    """Line by line where the first line is an object by itself, so that a pipe is read as it flows; else the whole."""
+    before, first = 0, stream.readline(MOST_BYTES)
+    while first and not first.strip():
+        before, first = before + 1, stream.readline(MOST_BYTES)
+    if not first:
+        raise InputError(f"{name} is empty: {EXPECTED}")
+    if _is_object(first):
+        rest = iter(lambda: stream.readline(MOST_BYTES), b"")
+        yield from _lines(chain([first], rest), name, before + 1)
+        return
+    whole = b"\n" * before + first + stream.read(MOST_BYTES)
+    if len(whole) > MOST_BYTES:
+        raise InputError(f"{name} is larger than {MOST_BYTES >> 20} MiB and not JSON lines: send one request a line")
+    yield from _document(whole, name)
+
+
+def _document(whole: bytes, name: str) -> Iterator[Entry]:
+    try:
+        value = _json(whole)
+    except InputError as error:
+        rows = whole.split(b"\n")
+        if not any(_is_object(row, "query") for row in rows):
+            raise InputError(f"{name}: {error}; {EXPECTED}") from None
+        yield from _lines(rows, name, 1)
+        return
+    if not isinstance(value, list):
+        yield Entry(name, len(whole), value)
+        return
+    if not value:
+        raise InputError(f"{name} is an empty list: {EXPECTED}")
+    for number, item in enumerate(value, 1):
+        yield Entry(f"{name} item {number}", len(whole) // len(value), item)
+
+
+def _lines(rows: Iterable[bytes], name: str, start: int) -> Iterator[Entry]:
+    for number, row in enumerate(rows, start):
+        if not row.strip():
+            continue
+        place = f"{name} line {number}"
+        try:
+            yield Entry(place, len(row), _json(row.rstrip(), number))
+        except InputError as error:
+            yield Entry(place, len(row), problem=str(error))
+
+
+def _is_object(row: bytes, key: str | None = None) -> bool:
+    """Whether a line is a JSON object by itself (that has the key)."""
+    if not row.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):
+        return False
+    try:
+        value = _json(row)
+    except InputError:
+        return False
+    return isinstance(value, dict) and (key is None or key in value)
+
+
+def _json(raw: bytes, first_line: int = 1) -> Any:
+    """The JSON value of some bytes, or an InputError that says where they stop being one."""
+    try:
+        return json.loads(raw.decode("utf-8-sig"), parse_constant=_not_json)
+    except UnicodeDecodeError as error:
+        line = first_line + raw.count(b"\n", 0, error.start)
+        raise InputError(f"not UTF-8 text: byte {raw[error.start]:#04x} (line {line})") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"not valid JSON: {error.msg} (line {first_line + error.lineno - 1} column {error.colno})"
+        ) from None
+    except RecursionError:
+        raise InputError("not a request: nested too deeply") from None
+    except ValueError as error:  # a number with thousands of digits
+        raise InputError(f"not valid JSON: {error}") from None
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise InputError(f"not valid JSON: {constant} is not a JSON number, send null or leave the key out")

@@ -1,0 +1,52 @@
+"""EgoNeutralityValidator: the assistant claims no experiences, memories, body, family, feelings or desires of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from stillme.evidence.self_claims import self_claims, spans_of
+from stillme.evidence.voice import text_is_for_user
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+
+__all__ = ["EgoNeutralityValidator"]
+
+NAMED: Final = {
+    "memory": "memories",
+    "experience": "experiences",
+    "family": "a family or a past",
+    "sense": "senses",
+    "emotion": "feelings",
+    "desire": "desires",
+    "consciousness": "consciousness",
+    "person": "personhood",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EgoNeutralityValidator(Observer):
+    """The draft claims nothing for the assistant itself that only a person could claim."""
+
+    name: ClassVar[str] = "EgoNeutralityValidator"
+    gates: ClassVar[dict[Reason, Gate]] = {Reason.ANTHROPOMORPHIC: Gate.HARD}
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Flag first-person claims of the assistant; quotations, denials, suppositions and courtesy are none."""
+        draft = evidence.draft
+        if draft.blank:
+            return self.skipped("the draft is blank")
+        claims = self_claims(draft, evidence.draft_sentences, evidence.query)
+        if not claims:
+            return self.passed()
+        if text_is_for_user(evidence.query):
+            return self.skipped("the user asked for a text: its first person is not the assistant's")
+        spans = spans_of(draft, claims)
+        kinds = ", ".join(dict.fromkeys(NAMED[claim.kind] for claim in claims))
+        start, end = spans[0]
+        return self.flagged(
+            Reason.ANTHROPOMORPHIC, f'claims {kinds} as the assistant\'s own: "{draft.raw[start:end]}"', spans=spans
+        )

@@ -1,0 +1,172 @@
+"""IdentityCheckValidator: the assistant does not pass for a person and does not advertise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from stillme.evidence.lexicon import Lexicon, Match
+from stillme.evidence.rules import load
+from stillme.evidence.self_claims import self_claims, spans_of
+from stillme.evidence.text import Sentence, Text
+from stillme.evidence.voice import Voice, text_is_for_user, tokens_of
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+
+__all__ = ["IdentityCheckValidator"]
+
+PERSONAL: Final = frozenset({"consciousness", "person", "emotion", "family", "experience"})
+SIGNS: Final = ("hype", "superlative", "call", "promise")
+BEFORE_CALL: Final = frozenset({",", "so", "and", "then", "!", ".", ":", ";", "—", "–", "-", "please", "just", "hãy", "vậy", "và", "thì", "nên"})
+CALL_WEIGHT: Final = 2
+MOST_HYPE: Final = 3
+OFFER_REACH: Final = 8
+SELF_REACH: Final = 3
+
+
+@cache
+def _signs() -> Lexicon:
+    rules = load("promotion")
+    return Lexicon(rules["signs"], rules["classes"])
+
+
+@cache
+def _surroundings() -> Lexicon:
+    return Lexicon(load("promotion")["surroundings"])
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityCheckValidator(Observer):
+    """The draft neither claims personhood or consciousness for the assistant nor advertises.
+
+    Advertising needs signs that add up to `min_promotion`: a call to action weighs 2, a promise, a superlative and each word
+    of hype 1, and 1 more where a superlative is about what the writer offers or about itself.
+    """
+
+    name: ClassVar[str] = "IdentityCheckValidator"
+    gates: ClassVar[dict[Reason, Gate]] = {Reason.ANTHROPOMORPHIC: Gate.HARD, Reason.PROMOTIONAL_TONE: Gate.HARD}
+
+    min_promotion: int = 3
+
+    def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
+        """One finding for each of the two, or one that says that both hold."""
+        if evidence.draft.blank:
+            return self.skipped("the draft is blank")
+        findings = [found for found in (self._person(evidence), self._promotion(evidence)) if found]
+        if not findings:
+            return self.passed()
+        if text_is_for_user(evidence.query):
+            return self.skipped("the user asked for a text: its voice and its tone are not the assistant's")
+        return findings
+
+    def _person(self, evidence: Evidence) -> Finding | None:
+        draft = evidence.draft
+        claims = [c for c in self_claims(draft, evidence.draft_sentences, evidence.query) if c.kind in PERSONAL]
+        if not claims:
+            return None
+        spans = spans_of(draft, claims)
+        said = draft.raw[slice(*spans[0])]
+        return self.flagged(Reason.ANTHROPOMORPHIC, f'speaks as a person: "{said}"', spans=spans)
+
+    def _promotion(self, evidence: Evidence) -> Finding | None:
+        draft = evidence.draft
+        found = _own_signs(draft, evidence.draft_sentences)
+        if not found:
+            return None
+        signs = _unreported(draft, found, [passage.text for passage in evidence.passages])
+        if _weight(draft, signs) < self.min_promotion:
+            return None
+        spans = _merged([(draft.starts[s.match.first], draft.ends[s.match.last - 1]) for s in signs])
+        said = ", ".join(f'"{draft.raw[start:end]}"' for start, end in spans[:4])
+        return self.flagged(Reason.PROMOTIONAL_TONE, f"advertises: {said}", spans=spans)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """A sign of advertising, and whether its sentence is about what the writer offers or about the writer."""
+
+    match: Match
+    about_offer: bool
+    about_oneself: bool
+
+
+def _own_signs(draft: Text, sentences: Sequence[Sentence]) -> list[_Sign]:
+    """The signs that the writer itself asserts."""
+    signs: list[_Sign] = []
+    for sentence in sentences:
+        matches = list(_signs().find(draft, sentence.first, sentence.last))
+        if not matches:
+            continue
+        voice = Voice(draft)
+        around = list(_surroundings().find(draft, sentence.first, sentence.last))
+        attribution = min((m.first for m in around if m.name == "attributed"), default=sentence.last)
+        signs += [
+            _Sign(match, _near(around, "offered", match, OFFER_REACH), _near(around, "oneself", match, SELF_REACH))
+            for match in matches
+            if match.first < attribution and _is_asserted(voice, sentence, match)
+        ]
+    return signs
+
+
+def _near(around: Sequence[Match], name: str, sign: Match, reach: int) -> bool:
+    """Whether a phrase of the list stands inside the sign or ends at most `reach` tokens before it."""
+    return any(m.name == name and sign.first - reach <= m.last and m.first <= sign.last + 1 for m in around)
+
+
+def _is_asserted(voice: Voice, sentence: Sentence, match: Match) -> bool:
+    at = match.first
+    if match.name in ("hype", "superlative") and _is_name(voice.text, sentence, match):
+        return False
+    if match.name == "call" and at > sentence.first and voice.tokens[at - 1] not in BEFORE_CALL:
+        return False
+    return not (voice.quotes(at) or voice.asks(sentence, at) or voice.denies(sentence, at))
+
+
+def _is_name(draft: Text, sentence: Sentence, match: Match) -> bool:
+    """'Flawless' is a song and 'best-selling' is a fact: a capital inside the sentence, a hyphen behind the first word."""
+    word = draft.words[match.first]
+    capital = word.capital and not word.upper and match.first > sentence.first
+    behind = match.first + 1
+    return capital or (word.lower == "best" and behind < len(draft) and draft.words[behind].text == "-")
+
+
+def _unreported(draft: Text, signs: list[_Sign], passages: list[Text]) -> list[_Sign]:
+    """The signs that stand in no passage; all of them where the call to action is the writer's own."""
+    tokens = tokens_of(draft)
+    sources = [" " + " ".join(tokens_of(passage)) + " " for passage in passages]
+
+    def is_reported(sign: _Sign) -> bool:
+        phrase = " " + " ".join(tokens[sign.match.first : sign.match.last]) + " "
+        return any(phrase in source for source in sources)
+
+    own = [sign for sign in signs if not is_reported(sign)]
+    return signs if any(sign.match.name == "call" for sign in own) else own
+
+
+def _weight(draft: Text, signs: list[_Sign]) -> int:
+    """How strongly the signs speak for advertising, taken together."""
+    tokens = tokens_of(draft)
+    of = {name: [s for s in signs if s.match.name == name] for name in SIGNS}
+    called = bool(of["call"])
+    hype = {" ".join(tokens[s.match.first : s.match.last]): s.about_offer for s in of["hype"]}
+    counted = len(hype) if called or any(hype.values()) else min(len(hype), 1)
+    weight = CALL_WEIGHT * called + min(counted, MOST_HYPE)
+    weight += min(len({s.match.first for s in of["promise"]}), MOST_HYPE)
+    if of["superlative"]:
+        weight += 1 + any(s.about_offer for s in of["superlative"]) + any(s.about_oneself for s in of["superlative"])
+    return weight
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
