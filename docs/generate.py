@@ -119,7 +119,8 @@ def reasons_table() -> Iterator[str]:
 
 def words(row: dict[str, Any]) -> str:
     """What the code says and what would help, as one table cell."""
-    return " ".join(text[:1].upper() + text[1:] for text in (row["say"], row["help"])).replace("|", "\\|")
+    said, helps = (row[key][:1].upper() + row[key][1:] for key in ("say", "help"))
+    return f"{said}<br>*{helps}*".replace("|", "\\|")
 
 
 def schema(title: str, body: dict[str, Any]) -> str:

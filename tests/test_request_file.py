@@ -110,6 +110,11 @@ def test_the_form_is_told_by_the_content(
             f": not valid JSON: Expecting value (line 4 column 1); {EXPECTED}",
             id="a mistake in an object over lines is one problem with its line",
         ),
+        pytest.param(
+            b'[\n{"query": "a"},\n{"query": "b"}\n',
+            f": not valid JSON: Expecting ',' delimiter (line 4 column 1); {EXPECTED}",
+            id="a list that is cut off is one problem, though a line of it is a request",
+        ),
         pytest.param(b"[" * 100_000, f": not a request: nested too deeply; {EXPECTED}", id="brackets without end"),
         pytest.param(
             '{"query": "a"}'.encode("utf-16"),
@@ -202,11 +207,11 @@ FRAGMENTS = [
 @given(content=st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(b"".join) | st.binary(max_size=60))
 def test_any_bytes_become_entries_or_one_input_error(tmp_path: Path, content: bytes) -> None:
     try:
-        found = read(tmp_path, content)
+        said = [str(entry) for entry in read(tmp_path, content)]
     except InputError as error:
-        assert "\n" not in str(error)
-    else:
-        assert found
+        said = str(error).splitlines()
+
+    assert said
 
 
 def test_the_results_keep_the_order_and_are_those_of_verify() -> None:

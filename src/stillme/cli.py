@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -42,10 +42,12 @@ class Commands(click.Group):
         """Run the command and turn what it raises into an exit code."""
         try:
             super().invoke(ctx)
+        except InputError as error:
+            _end(ctx, str(error), Exit.INPUT)
+        except PolicyError as error:
+            _end(ctx, str(error), Exit.POLICY)
         except StillMeError as error:
-            codes = {InputError: Exit.INPUT, PolicyError: Exit.POLICY}
-            complain(str(error))
-            ctx.exit(codes.get(type(error), Exit.NOT_VERIFIED))
+            _end(ctx, str(error), Exit.NOT_VERIFIED)
         except KeyboardInterrupt:
             ctx.exit(Exit.INTERRUPTED)
         except BrokenPipeError:
@@ -54,8 +56,12 @@ class Commands(click.Group):
             ctx.exit(Exit.PIPE_CLOSED)
         except OSError as error:
             what = "the output cannot be written" if error.filename is None else shown(error.filename)
-            complain(f"{what}: {error.strerror or error}")
-            ctx.exit(Exit.OTHER)
+            _end(ctx, f"{what}: {error.strerror or error}", Exit.OTHER)
+
+
+def _end(ctx: click.Context, problem: str, code: Exit) -> NoReturn:
+    complain(problem)
+    ctx.exit(code)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -116,7 +122,10 @@ def policy_check(file: str) -> None:
 @policy_group.command("show", short_help="Print a policy with every value written out.")
 @click.argument("source", metavar="[FILE|PRESET]", envvar="STILLME_POLICY", required=False)
 def policy_show(source: str | None) -> None:
-    """Print a policy with every value written out, as a file that loads to the same policy."""
+    """Print a policy with every value written out, as a file that loads to the same policy.
+
+    Without FILE or PRESET: the one that the environment variable STILLME_POLICY names, else lite.
+    """
     print_text(_policy(source).to_yaml().rstrip())
 
 

@@ -76,11 +76,12 @@ def reason_rows(language: str) -> list[dict[str, Any]]:
 
 def validators_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """The validators in the order they run."""
-    table = _table("order", "validator", "flags (default gate), parameters")
+    table = _table("order", "validator, flags (default gate), parameters")
     for row in rows:
-        place = ", ".join(map(str, row["order"])) or "plugin"
-        name = Text(visible(row["name"], encoding), style="bold").append(f"\n{', '.join(row['stages'])}", style="dim")
-        table.add_row(place, name, Text("\n").join(_about(row, encoding)))
+        heading = Text(visible(row["name"], encoding), style="bold").append(
+            f"  {', '.join(row['stages'])}", style="dim"
+        )
+        table.add_row(", ".join(map(str, row["order"])) or "plugin", Text("\n").join([heading, *_about(row, encoding)]))
     return table
 
 
@@ -94,10 +95,13 @@ def _about(row: Mapping[str, Any], encoding: str) -> list[Text]:
 
 def reasons_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """The reason codes in words."""
-    table = _table("code", "gate", "when hard", "in words")
+    table = _table("code, in words", "gate", "when hard")
     for row in rows:
+        words = Text(row["code"], style="bold").append_text(
+            Text(f"\n{visible(row['say'], encoding)}", style="not bold")
+        )
         gate = Text(row["gate"] or "-", style=GATE_STYLE.get(row["gate"], ""))
-        table.add_row(Text(row["code"], style="bold"), gate, Text(row["decision"]), Text(visible(row["say"], encoding)))
+        table.add_row(words, gate, Text(row["decision"]))
     return table
 
 

@@ -70,7 +70,7 @@ class Report:
                 self._take(result, many)
                 advance(result.entry.size)
         if many and not self._quiet:
-            click.echo("\n".join(self._summary()), err=True)
+            _say("".join(f"{line}\n" for line in self._summary()))
         return next(code for code in Exit if code in self._codes)
 
     def _take(self, result: Result, many: bool) -> None:
@@ -113,10 +113,17 @@ class Report:
         return self._out
 
     def _summary(self) -> Iterator[str]:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(self._decisions.items()))
-        yield f"{self._decisions.total()} requests: {counts}"
-        ranked = sorted(self._reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-        yield from (f"{count:>8} {code}" for code, count in ranked)
+        yield f"{self._decisions.total()} requests"
+        yield from _ranked(self._decisions)
+        if self._reasons:
+            yield "reasons"
+            yield from _ranked(self._reasons)
+
+
+def _ranked(counts: Counter[str]) -> Iterator[str]:
+    """The counts, most frequent first, in an order that does not depend on the input."""
+    for name, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        yield f"{count:>8} {name}"
 
 
 def print_text(text: str) -> None:
@@ -125,12 +132,17 @@ def print_text(text: str) -> None:
 
 
 def complain(message: str) -> None:
-    """Print problems on stderr, one a line, in characters that it can show and that do nothing to a terminal."""
+    """Say on stderr what is wrong, in characters that it can show and that do nothing to a terminal."""
     from stillme.terminal import visible  # noqa: PLC0415
 
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-    for line in message.splitlines():
-        click.echo(f"error: {visible(line, encoding)}", err=True)
+    _say("".join(f"error: {visible(line, encoding)}\n" for line in message.splitlines()))
+
+
+def _say(lines: str) -> None:
+    """Write to whatever stderr is now: while a bar is shown, that is what keeps the lines above it."""
+    if sys.stderr is not None:
+        sys.stderr.write(lines)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -76,7 +76,7 @@ def size_of(file: str) -> int | None:
     return found.st_size if file != STDIN and stat.S_ISREG(found.st_mode) else None
 
 
-def read_requests(file: str) -> Iterator[Entry]:
+def read_requests(file: str) -> Generator[Entry, None, None]:
     """The entries of a file (`-`: standard input); InputError if it cannot be read or holds none."""
     name = "standard input" if file == STDIN else _plain(file)
     try:
@@ -120,7 +120,7 @@ def _document(whole: bytes, name: str) -> Iterator[Entry]:
         value = _json(whole)
     except InputError as error:
         rows = whole.split(b"\n")
-        if not any(_is_object(row, "query") for row in rows):
+        if whole.lstrip().startswith(b"[") or not any(_is_object(row, "query") for row in rows):
             raise InputError(f"{name}: {error}; {EXPECTED}") from None
         yield from _lines(rows, name, 1)
         return

@@ -192,9 +192,8 @@ def _grid(rows: Sequence[tuple[Text, Text, Text]]) -> Table | None:
     if not rows:
         return None
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    for _ in range(3):
+        grid.add_column(overflow="fold")
     for row in rows:
         grid.add_row(*row)
     return grid

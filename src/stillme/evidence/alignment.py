@@ -18,6 +18,10 @@ from stillme.evidence.reading import Reading, Statement, cues
 __all__ = ["Alignment", "Objection", "align"]
 
 # objections that make the source say something else, not merely nothing
+DETERMINERS: Final = frozenset("the a an this that its his her their".split())
+CLOSE: Final = 0.6
+NEAR: Final = 3
+MOST_PLAIN: Final = 24
 INCOMPATIBLE: Final = frozenset({"figure", "name", "negation", "opposite", "roles", "quantifier", "binding"})
 
 
@@ -68,10 +72,18 @@ def align(claim: Statement, source: Reading, statements: list[Statement], headin
     _cover_figures(found, heading)
     _cover_names(found, heading, subjects)
     _polarity(found)
-    _roles(found)
-    _bindings(found)
-    _strength(found)
+    if close(claim, found.best):
+        _opposites(found)
+        _roles(found)
+        _bindings(found)
+        _strength(found)
     return found
+
+
+def close(claim: Statement, source: Statement) -> bool:
+    """Whether the two speak of the same thing: most of the one stands in the other. Only then does a difference object."""
+    shared = len(claim.stems & source.stems)
+    return shared >= CLOSE * min(len(claim.stems), len(source.stems)) and shared > 0
 
 
 def _cover_words(found: Alignment, heading: Reading) -> None:
@@ -111,16 +123,15 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
     mine = found.claim.quantities
     if not mine:
         return
-    theirs = [q for s in found.statements for q in s.quantities]
-    settled = {id(t) for q in mine for t in theirs if agrees(q, t)}
+    theirs = [(s, q) for s in found.statements for q in s.quantities]
+    settled = {id(t) for q in mine for _, t in theirs if agrees(q, t)}
     for q in mine:
         tokens = set(range(q.first, q.last))
-        if any(agrees(q, t) for t in theirs):
-            found.covered |= tokens
-            continue
-        found.covered -= tokens
         rival = next((t for t in found.best.quantities if id(t) not in settled and rivals(q, t)), None)
-        if rival is not None:
+        found.covered -= tokens
+        if any(agrees(q, t) and (s is found.best or rival is None or _speaks_of(found, s, q)) for s, t in theirs):
+            found.covered |= tokens
+        elif rival is not None:
             found.objections.append(Objection("figure", q.first, q.last, found.source.text.slice(rival.first, rival.last)))
         elif any(agrees(q, t) for t in heading.quantities):
             found.context |= tokens
@@ -132,42 +143,68 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
 def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -> None:
     """Every name of the claim needs to stand in the statements, or be spoken of there without another name in its place."""
     claim, best = found.claim, found.best
-    names = claim.names
     mine = claim.folded | frozenset(part for name in subjects for part in name.parts)
-    rival = next((n for n in best.names if not all(p in mine for p in n.parts) and not _titled(n, heading)), None)
-    for name in names:
+    others = [n for n in rival_names(best, mine) if not heading.holds_name(n)]
+    for name in claim.names:
         tokens = set(range(name.first, name.last))
         found.covered -= tokens
-        if best.holds_name(name) or any(s.holds_name(name) and _speaks_of(found, s, name) for s in found.statements[1:]):
+        known = found.source.holds_name(name) or heading.holds_name(name)
+        if _named(found, name, known):
             found.covered |= tokens
-        elif not (found.source.holds_name(name) or heading.holds_name(name)):
-            instead = found.source.text.slice(rival.first, rival.last) if rival else ""
-            found.objections.append(Objection("name" if rival and _alike(found, name) else "name missing", name.first, name.last, instead))
-        elif rival is None or best.refers_back or _titled(name, heading):
+            continue
+        rival = next((n for n in others if _same_place(claim, name, best, n)), None)
+        if rival is not None and _alike(found, name) and not (known and best.refers_back):
+            found.objections.append(Objection("name", name.first, name.last, found.source.text.slice(rival.first, rival.last)))
+        elif known:
             found.context |= tokens
         else:
-            found.objections.append(Objection("name", name.first, name.last, found.source.text.slice(rival.first, rival.last)))
-    if not names and subjects and rival is not None and not best.refers_back:
-        if not any(best.holds_name(name) for name in subjects):
-            found.objections.append(Objection("name", claim.first, claim.first + 1, found.source.text.slice(rival.first, rival.last)))
+            found.objections.append(Objection("name missing", name.first, name.last))
+    if subjects and others and not claim.names and not best.refers_back and not any(best.holds_name(n) for n in subjects):
+        found.objections.append(Objection("name", claim.first, claim.first + 1, found.source.text.slice(others[0].first, others[0].last)))
 
 
-def _titled(name: Name, heading: Reading) -> bool:
-    return heading.holds_name(name)
+def _named(found: Alignment, name: Name, known: bool) -> bool:
+    """Whether the statements name it: in full, or by a part where the passage has the full name elsewhere."""
+    best = found.best
+    if best.holds_name(name) or any(s.holds_name(name) and _speaks_of(found, s, name) for s in found.statements[1:]):
+        return True
+    return known and any(set(n.parts) < set(name.parts) for n in best.names)
 
 
-def _speaks_of(found: Alignment, statement: Statement, name: Name) -> bool:
-    """Whether a statement that holds the name also says what the claim says next to it."""
-    near = [i for i in found.claim.content if name.first - 4 <= i < name.last + 5 and not name.first <= i < name.last]
+def _same_place(claim: Statement, name: Name, source: Statement, rival: Name) -> bool:
+    """Whether a name of the source stands next to the words that the claim's name stands next to."""
+    mine, theirs = claim.reading.text.words, source.reading.text.words
+    near = {mine[i].stem for i in _neighbours(claim, name)}
+    around = range(max(source.first, rival.first - NEAR), min(source.last, rival.last + NEAR))
+    return any(theirs[j].stem in near for j in around if not rival.first <= j < rival.last)
+
+
+def rival_names(source: Statement, mine: frozenset[str]) -> list[Name]:
+    """Names of a statement that the claim does not have, but for adjectives ('the Dutch astronomer') and asides in parentheses."""
+    words = source.reading.text.words
+    found: list[Name] = []
+    for name in source.names:
+        before = words[name.first - 1].lower if name.first > source.first else ""
+        adjective = len(name.parts) == 1 and before in DETERMINERS
+        if before != "(" and not adjective and not all(part in mine for part in name.parts):
+            found.append(name)
+    return found
+
+
+def _speaks_of(found: Alignment, statement: Statement, item: Name | Quantity) -> bool:
+    """Whether a statement that holds a name or figure also says what the claim says next to it."""
+    near = [i for i in found.claim.content if item.first - 4 <= i < item.last + 5 and not item.first <= i < item.last]
     words = found.claim.reading.text.words
     said = sum(words[i].stem in statement.stems or not statement.concepts.isdisjoint(found.claim.reading.concepts[i]) for i in near)
-    return not near or said >= len(near) / 2
+    return bool(near) and said >= len(near) / 2
 
 
 def _alike(found: Alignment, name: Name) -> bool:
     """Whether the rest of the claim stands in the best statement, so that its name replaces the claim's."""
     rest = [i for i in found.claim.content if not name.first <= i < name.last]
-    return bool(rest) and sum(i in found.covered for i in rest) / len(rest) >= 0.6
+    words, stems, meant = found.claim.reading.text.words, found.best.stems, found.claim.reading.concepts
+    said = sum(words[i].stem in stems or not found.best.concepts.isdisjoint(meant[i]) for i in rest)
+    return bool(rest) and said >= CLOSE * len(rest)
 
 
 def _pairs(claim: Statement, source: Statement) -> dict[int, int]:
@@ -203,9 +240,9 @@ def _polarity(found: Alignment) -> None:
     seen: set[int] = set()
     for source in found.statements:
         pairs = {i: j for i, j in _pairs(found.claim, source).items() if i not in seen}
-        _negation(found, source, pairs)
+        if close(found.claim, source):
+            _negation(found, source, pairs)
         seen |= pairs.keys()
-    _opposites(found)
 
 
 def _negation(found: Alignment, source: Statement, pairs: dict[int, int]) -> None:
@@ -218,12 +255,20 @@ def _negation(found: Alignment, source: Statement, pairs: dict[int, int]) -> Non
     if claim.negations and claim.has("exception") and source.has("only"):
         return
     back = {j: i for i, j in pairs.items()}
-    turned = [head for _, head, _ in claim.negations if head in pairs and not _reached(source, pairs[head])]
-    turned += [back[head] for _, head, _ in source.negations if head in back and not _reached(claim, back[head])]
+    turned = [head for head in _denied(claim, source) if head in pairs and not _reached(source, pairs[head])]
+    if source.negations:
+        turned = []  # both deny something: another wording puts the negation on another word
+    turned += [back[head] for head in _denied(source, claim) if head in back and not _reached(claim, back[head])]
     turned = [i for i in turned if not _opposed(found, i)]
     if turned:
         said = source.reading.text.slice(source.first, source.last)
         found.objections.append(Objection("negation", min(turned), max(turned) + 1, said))
+
+
+def _denied(statement: Statement, other: Statement) -> list[int]:
+    """The words a statement denies, but for negations that are part of a word the other has: 'chưa sử dụng' is 'unused'."""
+    meant = statement.reading.concepts
+    return [head for cue, head, _ in statement.negations if head is not None and other.concepts.isdisjoint(meant[cue])]
 
 
 def _reached(statement: Statement, token: int) -> bool:
@@ -242,10 +287,10 @@ def _opposites(found: Alignment) -> None:
     """A word of the claim whose opposite stands in the source, where the word itself does not."""
     opposites = opposite_stems()
     words = found.claim.reading.text.words
-    mine = found.claim.stems
+    mine = found.claim.every_stem
     for i in range(found.claim.first, found.claim.last):
         word = words[i]
-        if not word.word or word.stem in found.best.stems or word.lower in found.best.lowers:
+        if not word.word or word.stem in found.best.every_stem:
             continue
         against = opposites.get(word.stem) or opposites.get(word.lower)
         if against and _stands_unmatched(against, found.best, mine) and not found.claim.negations and not found.best.negations:
@@ -255,7 +300,7 @@ def _opposites(found: Alignment) -> None:
 
 
 def _stands_unmatched(against: frozenset[str], source: Statement, mine: frozenset[str]) -> bool:
-    return any((stem in source.stems or stem in source.lowers) and stem not in mine for stem in against)
+    return any(stem in source.every_stem and stem not in mine for stem in against)
 
 
 def _opposite_phrases(found: Alignment) -> None:
@@ -276,25 +321,27 @@ def _roles(found: Alignment) -> None:
     claim, best = found.claim, found.best
     names = [n for n in claim.names if best.holds_name(n)]
     for a, b in zip(names, names[1:], strict=False):
-        verb = _verb_between(claim, a, b)
-        places = [_place(best, n) for n in (a, b)]
-        if verb is None or None in places:
+        first, second = _place(best, a), _place(best, b)
+        verb = _verb_between(claim, a.last, b.first)
+        if verb is None or first is None or second is None:
             continue
-        at = next((j for j in best.content if best.reading.text.words[j].stem == verb), None)
-        first, second = places
-        if at is None or first is None or second is None or not min(first, second) < at < max(first, second):
-            continue
+        low, high = sorted((first, second))
         turned = first > second
-        voices = _passive(claim, a.last, b.first) != _passive(best, min(first, second), max(first, second))
-        if turned != voices:
+        if verb == _verb_between(best, low + 1, high) and turned != (
+            _passive(claim, a.last, b.first) != _passive(best, low, high)
+        ):
             found.objections.append(Objection("roles", a.first, b.last))
             return
 
 
-def _verb_between(claim: Statement, a: Name, b: Name) -> str | None:
-    words = claim.reading.text.words
-    between = [words[i].stem for i in range(a.last, b.first) if words[i].content and not words[i].capital and not words[i].number]
-    return between[0] if 0 < len(between) <= 3 else None
+def _verb_between(statement: Statement, first: int, last: int) -> str | None:
+    """The one content word between two names, if the two are not further apart than a verb and its small words."""
+    words = statement.reading.text.words
+    between = [words[i] for i in range(first, last)]
+    content = [w for w in between if w.content]
+    if len(between) > 5 or len(content) != 1 or content[0].capital or content[0].number or not all(w.word for w in between):
+        return None
+    return content[0].stem
 
 
 def _place(source: Statement, name: Name) -> int | None:
@@ -307,40 +354,75 @@ def _passive(statement: Statement, first: int, last: int) -> bool:
 
 
 def _bindings(found: Alignment) -> None:
-    """Figures of one kind given to several names: each must belong to the name that the source gives it to."""
-    claim = found.claim
-    if len(claim.names) < 2 or len(claim.quantities) < 2:
+    """Everything the claim says stands in the best statement, but a name or figure is given to something else there."""
+    best = found.best
+    if found.missing or found.objections or not _plain(best) or _copied(found):
         return
-    for q in claim.quantities:
-        mine = _nearest(claim, q)
-        if mine is None:
-            continue
-        holders = [(s, t) for s in found.source.statements for t in s.quantities if agrees(q, t)]
-        if not holders:
-            continue
-        if not any(_bound(s, t, mine) for s, t in holders) and any(s.holds_name(mine) for s in found.source.statements):
-            found.objections.append(Objection("binding", q.first, q.last))
+    anchors: list[Name | Quantity] = [n for n in found.claim.names if best.holds_name(n)]
+    anchors += [q for q in found.claim.quantities if any(agrees(q, t) for t in best.quantities)]
+    for anchor in anchors:
+        places = _places(best, anchor)
+        if places and all(_bound_elsewhere(found, anchor, place, anchors) for place in places):
+            found.objections.append(Objection("binding", anchor.first, anchor.last))
             return
 
 
-def _bound(source: Statement, q: Quantity, name: Name) -> bool:
-    """Whether the source gives the figure to that name: it is the nearest one, or the only one, or none stands there."""
-    nearest = _nearest(source, q)
-    if nearest is None:
-        return True
-    return any(part in name.parts for part in nearest.parts) or not any(p in source.folded for p in name.parts) and not _has_rival(source, q)
+def _plain(source: Statement) -> bool:
+    """A statement of a few clauses, without asides: in longer ones nearness says little about what belongs together."""
+    return source.last - source.first <= MOST_PLAIN and "(" not in source.lowers
 
 
-def _has_rival(source: Statement, q: Quantity) -> bool:
-    return any(other is not q and rivals(q, other) for other in source.quantities)
+def _copied(found: Alignment) -> bool:
+    """Whether the claim's content words stand in the source in a row, in the same order."""
+    mine, theirs = found.claim.reading.text.words, found.best.reading.text.words
+    row = [mine[i].stem for i in found.claim.content]
+    source = [theirs[j].stem for j in found.best.content]
+    return any(source[k : k + len(row)] == row for k in range(len(source) - len(row) + 1))
 
 
-def _nearest(statement: Statement, q: Quantity) -> Name | None:
-    """The name closest before the figure, else the first one behind it."""
-    before = [n for n in statement.names if n.last <= q.first]
-    if before:
-        return before[-1]
-    return next((n for n in statement.names if n.first >= q.last), None)
+def _places(source: Statement, anchor: Name | Quantity) -> list[int]:
+    """Where the source has the name or figure of the claim."""
+    if isinstance(anchor, Name):
+        folded = source.reading.text.folded
+        return [j for j in range(source.first, source.last) if folded[j].removesuffix("'s") == anchor.parts[-1]]
+    return [t.first for t in source.quantities if agrees(anchor, t)]
+
+
+def _bound_elsewhere(found: Alignment, anchor: Name | Quantity, place: int, anchors: Sequence[Name | Quantity]) -> bool:
+    """Whether the source, at that place, gives the name or figure to something else than the claim does."""
+    best, here = found.best, found.best.segment(place)
+    others = [a for a in anchors if a is not anchor]
+    if any(best.segment(p) == here for a in others for p in _places(best, a)):
+        return False
+    if not isinstance(anchor, Name):
+        around = [t for t in best.quantities if best.segment(t.first) == here and t.first != place]
+        if any(rivals(q, t) for q in others if not isinstance(q, Name) for t in around):
+            return True
+    return any(_taken(found, i, anchor, here) for i in _neighbours(found.claim, anchor))
+
+
+def _neighbours(claim: Statement, anchor: Name | Quantity) -> list[int]:
+    """The content words next to a name or figure: one before it, two behind it."""
+    before = [i for i in claim.content if i < anchor.first][-1:]
+    return before + [i for i in claim.content if i >= anchor.last][:2]
+
+
+def _taken(found: Alignment, i: int, anchor: Name | Quantity, here: int) -> bool:
+    """Whether a word of the claim stands in the source only in other segments, with a rival where the claim has its anchor."""
+    best, words = found.best, found.best.reading.text.words
+    stem = found.claim.reading.text.words[i].stem
+    places = [j for j in best.content if words[j].stem == stem]
+    if not places or any(best.segment(j) == here for j in places):
+        return False
+    behind = anchor.first > i
+    others = _rivals(found, anchor)
+    return all(any(0 < (r.first - j if behind else j - r.last + 1) <= NEAR for r in others) for j in places)
+
+
+def _rivals(found: Alignment, anchor: Name | Quantity) -> Sequence[Name | Quantity]:
+    if isinstance(anchor, Name):
+        return rival_names(found.best, found.claim.folded)
+    return [t for t in found.best.quantities if rivals(anchor, t)]
 
 
 def _strength(found: Alignment) -> None:
@@ -348,7 +430,8 @@ def _strength(found: Alignment) -> None:
     claim, best = found.claim, found.best
     if claim.has("universal") and not best.has("universal") and best.has("partial") and not claim.has("partial"):
         found.objections.append(Objection("quantifier", claim.first, claim.last))
-    if best.has("unsure") and not claim.has("unsure") and not claim.has("partial"):
+    doubtful = best.has("unsure") or (best.has("modal") and claim.has("sure") and not best.has("sure"))
+    if doubtful and not claim.has("unsure") and not claim.has("modal"):
         found.objections.append(Objection("certainty", claim.first, claim.last))
     if claim.has("only") and not best.has("only") and not best.has("exception"):
         found.objections.append(Objection("exclusivity", claim.first, claim.last))

@@ -1,15 +1,15 @@
 """Concepts: words and phrases of English and Vietnamese that mean the same, found on the tokens of a text.
 
-`rules/concepts.tsv` holds one concept a line (its id is the line number), `rules/opposites.tsv` words that
-exclude each other.
-An English word is found in all its inflected forms, but by its spelling: 'planes' is no 'plan' and 'care' no 'car'.
+`rules/concepts.tsv` holds one concept a line, whose number is its id; `rules/opposites.tsv` pairs of opposites.
+An English word is found in all its inflected forms, but by spelling: 'planes' is no 'plan' and 'care' no 'car'.
 Loading only reads the lines; what a spelling means, and which phrases it may begin, is worked out when it is first met.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -29,11 +29,12 @@ READ_AHEAD: Final = 32
 
 PARTICLES: Final = frozenset({"away", "back", "down", "in", "off", "on", "out", "over", "together", "up"})
 SIBILANTS: Final = ("s", "x", "z", "ch", "sh", "o")
-FIRST_TOKEN: Final = re.compile(r"\d++|[^\W\d_]++(?:'[^\W\d_]++)*+")
+NO_FORMS: Final = frozenset({"goods", "news"})  # no plurals of 'good' and 'new'
+FIRST_TOKEN: Final = re.compile(r"[^\W\d_]++(?:'[^\W\d_]++)*+")
 # Verbs that double their last letter before -ed and -ing: 'planed' is no form of 'plan'.
 DOUBLING: Final = re.compile("(?:[^aeiouy]*+|qu)[aeiouy][^aeiouwxy]")
-# An ASCII word that could be a Vietnamese syllable: 'song' is parallel there, 'ban' a board, 'hang' a cave.
-SYLLABLE: Final = re.compile(
+# The shape of a Vietnamese syllable without accents.
+SYLLABLE: Final = (
     "(?:ngh|ch|gh|gi|kh|ng|nh|ph|qu|th|tr|[bcdghklmnpqrstvx])?"
     "(?:(?:ie|ye|oa|oe|ue|uo|uye|uy|[aeiouy])(?:ch|ng|nh|[cmnpt])?"
     "|ai|ao|au|ay|eo|eu|ia|ieu|iu|oai|oay|oi|ua|uay|ui|uoi|uou|uu|uya|yeu)"
@@ -63,9 +64,10 @@ class _Start(NamedTuple):
 
 def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids]:
     """For each token of the range, the concepts of the word or of the longest phrase that covers it."""
+    words = text.words[first:last]
+    table = _table(not text.raw.isascii() and text.accented, _language(words[:READ_AHEAD]))
+    found = list(map(table.__getitem__, words))
     lowers = text.lowers[first:last]
-    table = _table(not text.raw.isascii() and text.accented, _language(lowers[:READ_AHEAD]))
-    found = list(map(table.__getitem__, text.words[first:last]))
     lowers.append("")  # no phrase goes on with it, so that none is looked for beyond the end
     for i, entry in enumerate(found):
         if entry.__class__ is _Start:  # tokens that a phrase has covered are not looked at again
@@ -117,47 +119,41 @@ class _Table(dict[Word, "Ids | _Start"]):
     def __missing__(self, word: Word) -> Ids | _Start:
         if len(self) >= MOST_SPELLINGS:
             self.clear()
+        entry = self[word] = self._entry(word) if word.word else NO_IDS
+        return entry
+
+    def _entry(self, word: Word) -> Ids | _Start:
         longer: dict[str, Ids | _Start] = {}
         for rest, meaning in self._phrases(word):
             _insert(longer, rest, meaning)
         ids = tuple(sorted({*self._english_ids(word), *self._vietnamese_ids(word)}))
-        entry = self[word] = _Start(ids, longer) if longer else ids
-        return entry
-
-    def _is_english(self, word: Word) -> bool:
-        """Whether the spelling may be an English word here."""
-        return word.word and not (self.language == "vi" and SYLLABLE.fullmatch(word.lower))
+        return _Start(ids, longer) if longer else ids
 
     def _english_ids(self, word: Word) -> Iterable[int]:
-        """The concepts of the spelling; only if it has none, those of the words it may be a form of."""
-        if not self._is_english(word):
+        """The concepts of the spelling and of the words it may be a form of; none for 'song' in Vietnamese text."""
+        if self.language == "vi" and re.fullmatch(SYLLABLE, word.lower):
             return ()
         known = _english().ids
-        own = [i for key in _keys(word.lower, word) for i in known.get(key, ())]
-        return own or [i for base in _bases(word.lower) for key in _keys(base, word) for i in known.get(key, ())]
+        return [i for base in (word.lower, *_bases(word)) for key in _keys(base, word) for i in known.get(key, ())]
 
     def _vietnamese_ids(self, word: Word) -> Iterable[int]:
         """None without accents, where a syllable may be any of a dozen words; none for 'tin' in English text."""
-        if not self.accented or not (word.accented or self.language != "en"):
+        if not self.accented or (self.language == "en" and not word.accented):
             return ()
         known = _vietnamese().ids
         return [i for lower in _spelt(word.lower) for key in _keys(lower, word) for i in known.get(key, ())]
 
     def _phrases(self, word: Word) -> Iterator[tuple[tuple[str, ...], Ids]]:
         """The phrases that the spelling may begin: what follows it, and what the whole means."""
-        if self._is_english(word):
-            for rest, ids in _phrases(_english(), (word.lower, *_bases(word.lower))):
-                yield from ((form, ids) for form in _forms(rest))
+        for rest, ids in _starting_with(_english(), (word.lower, *_bases(word))):
+            yield from ((form, ids) for form in _forms(rest))
         if self.accented:
-            for rest, ids in _phrases(_vietnamese(), _spelt(word.lower)):
+            for rest, ids in _starting_with(_vietnamese(), _spelt(word.lower)):
                 yield from ((spelling, ids) for spelling in product(*map(_spelt, rest)))
         elif self.language != "en":  # in English text 'in an' is not 'in ấn', nor 'may in' a printer
-            stop = word_rules().stop_folded
-            for rest, ids in _phrases(_vietnamese(), _folded_heads().get(word.lower, ())):
-                folded = tuple(map(fold, rest))
-                # 'tu do' is freedom (tự do) far less often than 'since then' (từ đó)
-                if word.lower not in stop or not stop.issuperset(folded):
-                    yield folded, ids
+            heads = _folded_heads().get(word.lower, ())
+            for rest, ids in _starting_with(_vietnamese(), heads, _vietnamese().accented_only):
+                yield tuple(map(fold, rest)), ids
 
 
 def _insert(longer: dict[str, Ids | _Start], rest: tuple[str, ...], ids: Ids) -> None:
@@ -175,10 +171,11 @@ def _table(accented: bool, language: str) -> _Table:
     return _Table(accented, language)
 
 
-def _language(lowers: list[str]) -> str:
-    """Whose little words the text uses more of: en, vi, or neither."""
+def _language(words: list[Word]) -> str:
+    """Whose little words the text uses more of: en, vi, or neither; with a capital they may be names (Ho Chi Minh)."""
     english, vietnamese = _little_words()
-    difference = len(english.intersection(lowers)) - len(vietnamese.intersection(lowers))
+    spellings = [word.text for word in words]
+    difference = len(english.intersection(spellings)) - len(vietnamese.intersection(spellings))
     return "en" if difference > 0 else "vi" if difference < 0 else ""
 
 
@@ -195,10 +192,12 @@ def _keys(lower: str, word: Word) -> tuple[str, ...]:
     return (lower, lower.capitalize(), lower.upper())[: 1 + word.capital + word.upper]
 
 
-def _bases(lower: str) -> Iterator[str]:
+def _bases(word: Word) -> Iterator[str]:
     """The words that an English word may be an inflected form of."""
-    form = lower.removesuffix("'s")
-    if form != lower:
+    if word.stop or word.lower in NO_FORMS:
+        return
+    form = word.lower.removesuffix("'s")
+    if form != word.lower:
         yield form
     if form in word_rules().irregular:
         yield word_rules().irregular[form]
@@ -224,10 +223,11 @@ def _before_suffix(cut: str) -> Iterator[str]:
 
 
 class _Side(NamedTuple):
-    """One language of the thesaurus: the concepts of each entry, and the phrases by their first word."""
+    """One language of the thesaurus: the concepts of each entry, all entries sorted, and those that need accents."""
 
     ids: dict[str, Ids]
-    phrases: dict[str, list[str]]
+    entries: list[str]
+    accented_only: frozenset[str]
 
 
 @cache
@@ -242,44 +242,59 @@ def _vietnamese() -> _Side:
 
 def _side(column: int) -> _Side:
     ids: dict[str, Ids] = {}
-    phrases: dict[str, list[str]] = {}
     for number, columns in _rows("concepts"):
         for entry in columns[column].split("|"):
-            if entry in ids:
-                ids[entry] += (number,)
-                continue
-            ids[entry] = (number,)
-            if not entry.isalpha() and (start := FIRST_TOKEN.match(entry)):
-                phrases.setdefault(start.group(), []).append(entry)
-    return _Side(ids, phrases)
+            ids[entry] = (*ids[entry], number) if entry in ids else (number,)
+    ids.pop("", None)
+    accented_only = [entry for entry in ids if entry[-1] == "*"]
+    for entry in accented_only:
+        ids[entry[:-1]] = ids.pop(entry)
+    return _Side(ids, sorted(ids), frozenset(entry[:-1] for entry in accented_only))
 
 
-@cache
-def _rows(name: str) -> list[tuple[int, list[str]]]:
+def _rows(name: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of a table that are not comments, with their numbers."""
-    lines = files("stillme.evidence.rules").joinpath(f"{name}.tsv").read_text(encoding="utf-8").split("\n")
-    return [(n, line.split("\t")) for n, line in enumerate(lines, start=1) if line and line[0] != "#"]
+    for number, line in enumerate(_read(name).split("\n"), start=1):
+        if line and line[0] != "#":
+            yield number, line.split("\t")
 
 
 @cache
-def _folded_heads() -> dict[str, list[str]]:
+def _read(name: str) -> str:
+    return files("stillme.evidence.rules").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
+
+
+@cache
+def _folded_heads() -> dict[str, set[str]]:
     """The first words of Vietnamese phrases, by what they look like without accents."""
-    heads: dict[str, list[str]] = {}
-    for head in _vietnamese().phrases:
-        heads.setdefault(fold(head), []).append(head)
+    heads: dict[str, set[str]] = {}
+    for start in {entry.partition(" ")[0] for entry in _vietnamese().entries}:
+        head = _head(start)
+        heads.setdefault(fold(head), set()).add(head)
     return heads
 
 
-def _phrases(side: _Side, heads: Iterable[str]) -> Iterator[tuple[tuple[str, ...], Ids]]:
-    """The phrases with one of the first words: what follows that, and what the whole means."""
+def _starting_with(
+    side: _Side, heads: Iterable[str], without: Container[str] = ()
+) -> Iterator[tuple[tuple[str, ...], Ids]]:
+    """The phrases whose first word is one of these: what follows it, and what the whole means."""
     for head in heads:
-        for phrase in side.phrases.get(head, ()):
-            for tokens in _cuts(phrase):
-                yield tokens[1:], side.ids[phrase]
+        for i in range(bisect_left(side.entries, head), len(side.entries)):
+            entry = side.entries[i]
+            if not entry.startswith(head):
+                break
+            if not entry.isalpha() and entry not in without and _head(entry) == head:
+                yield from ((tuple(rest), side.ids[entry]) for _, *rest in _cuts(entry) if rest)
+
+
+def _head(entry: str) -> str:
+    """The first token of an entry."""
+    match = FIRST_TOKEN.match(entry)
+    return match[0] if match else ""
 
 
 def _forms(rest: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """What may follow the first word of an English phrase: 'send it back' for 'send back', 'gift cards' for 'gift card'."""
+    """What may follow the first word of an English phrase: also '(send) it back', '(gift) cards', '(Hong) Kong's'."""
     *before, final = rest
     yield rest
     if final in PARTICLES:

@@ -1,7 +1,7 @@
 """Dates, clock times and weekdays, read from tokens in English and Vietnamese.
 
-A date is what the writing states and no more: the year, the month, the day, each of which may be missing, and for decades,
-centuries and quarters how many years or months it spans. A clock time is minutes after midnight.
+A date is what the writing states and no more: the year, the month, the day, each of which may be missing, and for
+decades, centuries and quarters how many years or months it spans. A clock time is minutes after midnight.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = [
     "date_rules",
     "dates_agree",
     "dates_differ",
+    "day_and_month",
     "longest",
     "phrases",
     "spelt_clock",
@@ -36,14 +37,18 @@ Phrases = dict[str, list[tuple[tuple[str, ...], T]]]
 FIRST_YEAR: Final = 1000
 LAST_YEAR: Final = 2199
 DAY: Final = 1440
-BLANK: Final = word_of("")
-LEFT: Final = 3
-RIGHT: Final = 8
+LEFT: Final = [word_of("")] * 3
+RIGHT: Final = [word_of("")] * 8
+LEFT_hereENS: Final = [w.lower for w in LEFT]
+RIGHT_hereENS: Final = [w.lower for w in RIGHT]
+LEFT_GAPS: Final = [" " for _ in LEFT]
+RIGHT_GAPS: Final = [" " for _ in RIGHT]
 SENTENCE_ENDS: Final = frozenset(".!?…;:")
 ORDINAL_ENDINGS: Final = frozenset(("st", "nd", "rd", "th"))
 DAYS: Final = range(1, 32)
 DASHES: Final = frozenset("-–—")
 JOINTS: Final = frozenset("/-–")
+BEFORE_YEAR: Final = frozenset(("/", ",", "-", "of", "."))
 DATE_SIGNS: Final = frozenset("/-.")
 
 
@@ -85,12 +90,12 @@ class Window:
 
     __slots__ = ("base", "gaps", "stop", "tokens", "vietnamese", "words")
 
-    def __init__(self, text: Text, tokens: Sequence[str], first: int, last: int, vietnamese: bool) -> None:
-        self.base = first - LEFT
+    def __init__(self, text: Text, tokens: list[str], first: int, last: int, vietnamese: bool) -> None:
+        self.base = first - len(LEFT)
         self.stop = last - self.base
-        self.tokens: list[str] = [""] * LEFT + list(tokens[first:last]) + [""] * RIGHT
-        self.words: list[Word] = [BLANK] * LEFT + text.words[first:last] + [BLANK] * RIGHT
-        self.gaps: list[str] = [" "] * LEFT + text.gaps[first:last] + [" "] * RIGHT
+        self.tokens: list[str] = [*LEFT_hereENS, *tokens[first:last], *RIGHT_hereENS]
+        self.words: list[Word] = [*LEFT, *text.words[first:last], *RIGHT]
+        self.gaps: list[str] = [*LEFT_GAPS, *text.gaps[first:last], *RIGHT_GAPS]
         self.vietnamese = vietnamese
 
     def starts_sentence(self, at: int) -> bool:
@@ -117,9 +122,12 @@ def phrases(rows: Iterable[tuple[str, T]], exact: bool = False, folded: bool = F
 def longest(table: Phrases[T], tokens: Sequence[str], at: int) -> tuple[T, int] | None:
     """The longest phrase that begins at a token, and where it ends."""
     for rest, payload in table.get(tokens[at], ()):
-        end = at + 1 + len(rest)
-        if not rest or tuple(tokens[at + 1 : end]) == rest:
-            return payload, end
+        if not rest:
+            return payload, at + 1
+        if tokens[at + 1] == rest[0]:
+            end = at + 1 + len(rest)
+            if len(rest) == 1 or tuple(tokens[at + 1 : end]) == rest:
+                return payload, end
     return None
 
 
@@ -140,15 +148,16 @@ class DateRules(NamedTuple):
     day_parts: Phrases[str]
     clock_words: Phrases[int]
     clock_before: frozenset[str]
+    behind_hour: frozenset[str]
     vi: dict[str, str]
     readers: dict[str, Callable[[Window, DateRules, int], list[FoundDate]]]
 
 
 # The Vietnamese words that the readers below look for, by what they mean; the rules hold them with and without accents.
 VI_WORDS: Final = {
-    "day": "ngày", "month": "tháng", "year": "năm", "quarter": "quý", "the": "thế", "ky": "kỷ", "ki": "kỉ", "tens": "thập",
-    "age": "niên", "th": "thứ", "those": "những", "some": "các", "hour": "giờ", "minute": "phút", "half": "rưỡi", "less": "kém",
-    "sunday": "chủ", "sunday_end": "nhật", "ten": "mười",
+    "day": "ngày", "month": "tháng", "year": "năm", "quarter": "quý", "the": "thế", "ky": "kỷ", "ki": "kỉ",
+    "tens": "thập", "age": "niên", "th": "thứ", "those": "những", "some": "các", "hour": "giờ", "minute": "phút",
+    "half": "rưỡi", "less": "kém", "sunday": "chủ", "sunday_end": "nhật", "ten": "mười",
 }  # fmt: skip
 
 
@@ -183,6 +192,7 @@ def date_rules(folded: bool) -> DateRules:
         day_parts=phrases(parts, folded=folded),
         clock_words=phrases(clocks, folded=folded),
         clock_before=flat(rules["clock_before"]),
+        behind_hour=frozenset((vi["half"], vi["less"], *keyed(rules["numerals"]["vi"]))),
         vi=vi,
         readers=_readers(vi, rules["months"]),
     )
@@ -192,8 +202,12 @@ def _key(word: str, folded: bool) -> str:
     return fold(word) if folded else word
 
 
-def _readers(vi: Mapping[str, str], months: Mapping[str, Mapping[str, int]]) -> dict[str, Callable[..., list[FoundDate]]]:
-    found: dict[str, Callable[..., list[FoundDate]]] = dict.fromkeys((*months["en"], *months["short"]), _from_month_name)
+def _readers(
+    vi: Mapping[str, str], months: Mapping[str, Mapping[str, int]]
+) -> dict[str, Callable[..., list[FoundDate]]]:
+    found: dict[str, Callable[..., list[FoundDate]]] = dict.fromkeys(
+        (*months["en"], *months["short"]), _from_month_name
+    )
     found |= dict.fromkeys((vi["day"], _key("mùng", vi["day"] == "ngay"), _key("mồng", vi["day"] == "ngay")), _from_day)
     found |= {vi["month"]: _from_month, vi["year"]: _from_year, vi["quarter"]: _from_quarter, "q": _from_quarter}
     return found | {vi["the"]: _from_century, vi["tens"]: _from_decade}
@@ -205,18 +219,20 @@ def date_from(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     return reader(window, rules, at) if reader else []
 
 
-def date_behind(window: Window, rules: DateRules, first: int, last: int, value: float, ordinal: bool) -> FoundDate | None:
-    """The date that a number at tokens `first` to `last` begins: 25 March 1655, 25/3/1655, 5th century, 1990s, 221 BC."""
-    token = window.tokens[last]
-    if token in JOINTS and window.gaps[last] == "" and not ordinal:
-        return _numeric(window, rules, first, last)
-    if token in rules.months or token == "of":
-        return _day_and_month(window, rules, first, last + (token == "of"), value)
-    if token == rules.vi["month"]:
+def date_behind(
+    window: Window, rules: DateRules, first: int, last: int, value: float, ordinal: bool
+) -> FoundDate | None:
+    """The date that a number at tokens `first` to `last` begins: 25 March 1655, 25/3/1655, 5th century, 1990s."""
+    here = window.tokens[last]
+    if here in JOINTS and window.gaps[last] == "" and not ordinal:
+        return _numeric(window, first, last)
+    if here in rules.months or here == "of":
+        return day_and_month(window, rules, first, last + (here == "of"), value)
+    if here == rules.vi["month"]:
         return _day_then_month(window, rules, first, last, value)
     if ordinal:
         return _century_or_quarter(window, rules, first, last, value)
-    if token in ("s", "'") and window.gaps[last] == "":
+    if here in ("s", "'") and window.gaps[last] == "":
         return _decade(window, first, last)
     era = longest(rules.eras, window.tokens, last)
     year = window.digits(first)
@@ -227,7 +243,10 @@ def date_behind(window: Window, rules: DateRules, first: int, last: int, value: 
 
 def year_of(digits: str) -> int | None:
     """The year that four plain digits may be."""
-    return int(digits) if len(digits) == 4 and FIRST_YEAR <= int(digits) <= LAST_YEAR else None
+    if len(digits) != 4 or not digits.isdecimal():
+        return None
+    year = int(digits)
+    return year if FIRST_YEAR <= year <= LAST_YEAR else None
 
 
 def _small(window: Window, rules: DateRules, at: int, words: Mapping[str, int]) -> tuple[int, int]:
@@ -235,11 +254,11 @@ def _small(window: Window, rules: DateRules, at: int, words: Mapping[str, int]) 
     digits = window.digits(at)
     if digits:
         return (int(digits), at + 1) if len(digits) <= 2 else (0, at)
-    token = window.tokens[at]
-    value = words.get(token, 0)
+    here = window.tokens[at]
+    value = words.get(here, 0)
     if not value:
         return 0, at
-    if token == rules.vi["ten"] and (more := words.get(window.tokens[at + 1], 0)) in range(1, 10):
+    if here == rules.vi["ten"] and (more := words.get(window.tokens[at + 1], 0)) in range(1, 10):
         return value + more, at + 2
     return value, at + 1
 
@@ -248,17 +267,17 @@ def _year_behind(window: Window, rules: DateRules, at: int) -> tuple[int | None,
     """The year behind a day or month, over a comma, a slash or the word for year."""
     tokens = window.tokens
     step = at
-    if tokens[step] in ("/", ",", "-", "of", "."):
+    if tokens[step] in BEFORE_YEAR:
         if tokens[step] in DATE_SIGNS and window.gaps[step + 1]:
             return None, at
         step += 1
     if tokens[step] == rules.vi["year"]:
         digits = window.digits(step + 1)
         return _with_era(window, rules, int(digits), step + 2) if 3 <= len(digits) <= 4 else (None, at)
-    year = year_of(window.digits(step))
+    year = year_of(tokens[step]) if window.words[step].number else None
     if year is None or (step == at and window.gaps[step] == ""):
         return None, at
-    return _with_era(window, rules, year, step + 1)
+    return _with_era(window, rules, year, step + 1) if tokens[step + 1] in rules.eras else (year, step + 1)
 
 
 def _with_era(window: Window, rules: DateRules, year: int, at: int) -> tuple[int, int]:
@@ -292,7 +311,11 @@ def _days_of_month(window: Window, rules: DateRules, at: int, month: int, step: 
     step += 1 + (tokens[step + 1] in ORDINAL_ENDINGS)
     middle = step
     last_day = window.digits(step + 1)
-    if (tokens[step] in DASHES or tokens[step] in ("to", "and")) and 0 < len(last_day) <= 2 and 1 <= int(last_day) <= 31:
+    if (
+        (tokens[step] in DASHES or tokens[step] in ("to", "and"))
+        and 0 < len(last_day) <= 2
+        and 1 <= int(last_day) <= 31
+    ):
         days.append(int(last_day))
         step += 2 + (tokens[step + 2] in ORDINAL_ENDINGS)
     year, end = _year_behind(window, rules, step)
@@ -309,7 +332,7 @@ def _from_day(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     if not 1 <= day <= 31:
         return []
     if window.tokens[end] in DATE_SIGNS and window.gaps[end] == "":
-        found = _numeric(window, rules, at + 1, end, cue=True)
+        found = _numeric(window, at + 1, end, cue=True)
         return [found._replace(first=at)] if found else [FoundDate(at, end, (Date(None, None, day),))]
     found = _day_then_month(window, rules, at + 1, end, day)
     if found:
@@ -412,7 +435,7 @@ def _decade(window: Window, first: int, last: int) -> FoundDate | None:
     return FoundDate(first, end, (Date(year, None, None, 100 if year % 100 == 0 and year < 2000 else 10),))
 
 
-def _day_and_month(window: Window, rules: DateRules, first: int, at: int, day: float) -> FoundDate | None:
+def day_and_month(window: Window, rules: DateRules, first: int, at: int, day: float) -> FoundDate | None:
     """25 March 1655, 25th of March."""
     month = rules.months.get(window.tokens[at])
     if month is None or not window.words[at].capital or day not in DAYS:
@@ -433,10 +456,12 @@ def _century_or_quarter(window: Window, rules: DateRules, first: int, last: int,
     return None
 
 
-def _numeric(window: Window, rules: DateRules, first: int, last: int, cue: bool = False) -> FoundDate | None:
+def _numeric(window: Window, first: int, last: int, cue: bool = False) -> FoundDate | None:
     """1655-03-25, 25/3/1655, 9/2025, and with a cue or beyond doubt 30/4."""
     parts, end = _number_parts(window, first)
     cue = cue or window.tokens[first - 1] == "on"
+    if not all(parts):
+        return None
     if len(parts) == 3:
         readings = _three_parts(parts, window.vietnamese)
     elif len(parts) == 2:
@@ -500,7 +525,13 @@ def _year_and_more(year: int, more: int, sign: str, length: int) -> list[Date]:
 def dotted_date(text: str) -> Date | None:
     """The date of a token such as 25.3.1655."""
     parts = text.split(".")
-    if len(parts) != 3 or not all(map(str.isdecimal, parts)) or len(parts[2]) != 4 or len(parts[0]) > 2 or len(parts[1]) > 2:
+    if (
+        len(parts) != 3
+        or not all(map(str.isdecimal, parts))
+        or len(parts[2]) != 4
+        or len(parts[0]) > 2
+        or len(parts[1]) > 2
+    ):
         return None
     date = Date(int(parts[2]), int(parts[1]), int(parts[0]))
     return date if valid(date) else None
@@ -543,17 +574,17 @@ def _apart(a: Date, b: Date) -> bool:
 
 def weekday_at(window: Window, rules: DateRules, at: int) -> tuple[int, int]:
     """The weekday (1 is Monday) at a token and where it ends; (0, at) if there is none."""
-    token, word = window.tokens[at], window.words[at]
-    if token == rules.vi["sunday"]:
+    here, word = window.tokens[at], window.words[at]
+    if here == rules.vi["sunday"]:
         return (7, at + 2) if window.tokens[at + 1] == rules.vi["sunday_end"] else (0, at)
-    if token == rules.vi["th"]:
+    if here == rules.vi["th"]:
         return _thu(window, rules, at)
-    if token in rules.weekdays:
-        return rules.weekdays[token], at + 1
-    beside = window.tokens[at - 2] if token in ("sat", "sun") else "mon"
+    if here in rules.weekdays:
+        return rules.weekdays[here], at + 1
+    beside = window.tokens[at - 2] if here in ("sat", "sun") else "mon"
     if not word.capital or window.vietnamese or (beside not in rules.short_weekdays and beside not in rules.weekdays):
         return 0, at
-    return rules.short_weekdays.get(token, 0), at + 1
+    return rules.short_weekdays.get(here, 0), at + 1
 
 
 def _thu(window: Window, rules: DateRules, at: int) -> tuple[int, int]:
@@ -577,18 +608,18 @@ def spelt_clock(window: Window, rules: DateRules, at: int) -> Clock | None:
 
 def clock_behind(window: Window, rules: DateRules, first: int, last: int, value: float) -> Clock | None:
     """The clock time that a number begins: 14:00, 2 p.m., 7 giờ 15 phút, 14h30."""
-    token = window.tokens[last]
-    if token == ":":
+    here = window.tokens[last]
+    if here == ":":
         return _colon_clock(window, rules, first, last) if window.gaps[last] == "" == window.gaps[last + 1] else None
     if not 0 <= value <= 24:
         return None
     if value % 1:
         return _dotted_clock(window, rules, first, last)
-    if token == rules.vi["hour"] or token == "h" or token == "g":
+    if here == rules.vi["hour"] or here == "h" or here == "g":
         return _hour_clock(window, rules, first, int(value), last)
-    if token == "o'clock":
+    if here == "o'clock":
         return _finish_clock(window, rules, int(value), 0, last + 1, None)
-    if token in ("am", "pm") or (not window.vietnamese and longest(rules.day_parts, window.tokens, last)):
+    if here in ("am", "pm") or (not window.vietnamese and longest(rules.day_parts, window.tokens, last)):
         return _dotted_clock(window, rules, first, last) or _finish_clock(window, rules, int(value), 0, last, None)
     return None
 
@@ -596,7 +627,12 @@ def clock_behind(window: Window, rules: DateRules, first: int, last: int, value:
 def _dotted_clock(window: Window, rules: DateRules, first: int, last: int) -> Clock | None:
     """8.15 a.m."""
     hour, _, minute = window.words[first].text.partition(".")
-    if len(minute) != 2 or not (hour + minute).isdecimal() or int(minute) > 59 or not longest(rules.day_parts, window.tokens, last):
+    if (
+        len(minute) != 2
+        or not (hour + minute).isdecimal()
+        or int(minute) > 59
+        or not longest(rules.day_parts, window.tokens, last)
+    ):
         return None
     return _finish_clock(window, rules, int(hour), int(minute), last, None)
 
@@ -614,38 +650,36 @@ def _colon_clock(window: Window, rules: DateRules, first: int, colon: int) -> Cl
 
 def _hour_clock(window: Window, rules: DateRules, first: int, hour: int, last: int) -> Clock | None:
     """7 giờ, 7 giờ 15 phút, 7 giờ rưỡi, 8 giờ kém 15, 14h30; may be a time of day or a duration."""
-    tokens, sign, at, minute = window.tokens, 1, last + 1, 0
-    if tokens[last] == "g" and not (window.gaps[last] == "" == window.gaps[at] and len(window.digits(at)) == 2):
+    minute, at = 0, last + 1
+    if window.tokens[last] == "g" and not (window.gaps[last] == "" == window.gaps[at] and len(window.digits(at)) == 2):
         return None
+    if window.words[at].number or window.tokens[at] in rules.behind_hour:
+        minute, at = _minutes(window, rules, last)
+    lasting = None if window.tokens[first - 1] in rules.clock_before else hour * 3600.0 + minute * 60
+    return _finish_clock(window, rules, hour, minute, at, lasting)
+
+
+def _minutes(window: Window, rules: DateRules, last: int) -> tuple[int, int]:
+    """The minutes behind the word for hour, and where they end."""
+    tokens, at = window.tokens, last + 1
     if tokens[at] == rules.vi["half"]:
-        minute, at = 30, at + 1
-    else:
-        if tokens[at] == rules.vi["less"]:
-            sign, at = -1, at + 1
-        value, end = _small(window, rules, at, rules.spelt_days)
-        glued = tokens[last] in ("h", "g") and window.gaps[at] == ""
-        if 0 < value <= 59 and (tokens[end] == rules.vi["minute"] or sign < 0 or glued):
-            minute, at = sign * value, end + (tokens[end] in (rules.vi["minute"], "'"))
-        elif glued and window.digits(at) == "00":
-            at += 1
-        elif sign < 0:
-            at -= 1
-    seconds = None if tokens[first - 1] in rules.clock_before else hour * 3600.0 + minute * 60
-    return _finish_clock(window, rules, hour, minute, at, seconds)
+        return 30, at + 1
+    less = tokens[at] == rules.vi["less"]
+    value, end = _small(window, rules, at + less, rules.spelt_days)
+    glued = tokens[last] in ("h", "g") and window.gaps[at] == ""
+    if value <= 59 and end > at and (tokens[end] == rules.vi["minute"] or less or glued):
+        return -value if less else value, end + (tokens[end] in (rules.vi["minute"], "'"))
+    return 0, at
 
 
-def _finish_clock(
-    window: Window, rules: DateRules, hour: int, minute: float, at: int, seconds: float | None
-) -> Clock:
+def _finish_clock(window: Window, rules: DateRules, hour: int, minute: float, at: int, seconds: float | None) -> Clock:
     """Put the part of the day to use; without one, an hour up to twelve may be before or after noon."""
-    part = longest(rules.day_parts, window.tokens, at)
+    part = longest(rules.day_parts, window.tokens, at) if window.tokens[at] in rules.day_parts else None
     if part is None:
-        both = 1 <= hour <= 12
-        start = hour * 60.0 + minute
-        return Clock(at, tuple(dict.fromkeys((start % DAY, (start + 720) % DAY))) if both else (start % DAY,), seconds)
+        start = (hour * 60.0 + minute) % DAY
+        return Clock(at, (start, (start + 720) % DAY) if 1 <= hour <= 12 else (start,), seconds)
     name, end = part
-    late = (name == "pm" and hour < 12) or (name == "noon" and hour < 10) or (name == "night" and 6 <= hour < 12)
-    if late:
+    if (name == "pm" and hour < 12) or (name == "noon" and hour < 10) or (name == "night" and 6 <= hour < 12):
         hour += 12
     elif hour == 12 and name in ("am", "night"):
         hour = 0

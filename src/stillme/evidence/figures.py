@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from stillme.evidence.dates import (
     DASHES,
     ORDINAL_ENDINGS,
     Clock,
     Date,
-    DateRules,
     FoundDate,
     Window,
     clock_behind,
     date_behind,
-    date_from,
-    dates_agree,
+    day_and_month,
     dotted_date,
     longest,
-    spelt_clock,
-    weekday_at,
     year_of,
 )
 from stillme.evidence.numerals import (
+    AGE,
+    EXTENDS,
+    HEDGE,
+    JOINT,
+    LABEL,
+    MONTH,
+    SIGN,
+    TIMED,
+    UNIT,
+    YEAR,
     Numeral,
     Tables,
     Unit,
@@ -31,30 +38,39 @@ from stillme.evidence.numerals import (
     digits,
     english_words,
     extended,
-    scaled,
     scaled_like,
     vietnamese_words,
 )
 from stillme.evidence.text import Text, Word
 
-__all__ = ["Quantity", "Scan"]
+__all__ = ["Figures", "Quantity"]
 
 GLUE: Final = frozenset("-_./\\@")
 OPENERS: Final = frozenset("[【(,-–;^")
 LINE_MARKS: Final = frozenset("*#>-•_")
 BRACKET_REACH: Final = 24
-HOUR: Final = Unit("hour", "time", 3600.0)
-YEAR: Final = Unit("year", "span", 12.0)
+HOUR: Final = Unit("hour", "time", 3600.0, plain=False)
+YEARS: Final = Unit("year", "span", 12.0, plain=False)
 PERCENT: Final = Unit("percent", "percent")
-ONE: Final = Numeral((1.0,))
+FOUR: Final = Numeral((4.0,))
+NO_NUMERAL: Final = Numeral(())
+# From here on a Vietnamese "trên" is "over" and not "on".
+LARGE: Final = 100
+NO_HEDGE: Final = ("", False)
+make: Final = tuple.__new__
+
+# Other readings of a figure: dimension and values in its base unit.
+Readings = tuple[tuple[str, tuple[float, ...]], ...]
 
 
 class Quantity(NamedTuple):
     """A figure at tokens `first` to `last` (exclusive) of a text, its unit included.
 
-    A tuple rather than a dataclass because a passage is scanned in microseconds and a frozen dataclass takes one to build.
-    `dimension` is count, label, percent, ordinal, date, clock, weekday, money:XXX, or one of units: time (up to weeks), span (months
-    and years), length, mass ... `values` are in its base unit: metres, seconds, months, kilograms, degrees Celsius, bytes.
+    `dimension` is count, label, percent, ordinal, date, clock, weekday, money:USD and so on, or that of a unit: time (up
+    to weeks), span (months and years), length, mass ... `values` are in its base unit: metres, seconds, months,
+    kilograms, degrees Celsius, bytes; minutes after midnight for a clock time. There is more than one only where the
+    writing is ambiguous. `noun` is what is counted, or what a label belongs to; `hedge` is about, over or under, and
+    `limit` says that the bound includes the value; `also` holds other readings. An `article` is the one of "a month".
     """
 
     first: int
@@ -63,13 +79,13 @@ class Quantity(NamedTuple):
     dimension: str
     noun: str = ""
     hedge: str = ""
-    precision: Numeral = Numeral(())
+    limit: bool = False
+    precision: Numeral = NO_NUMERAL
     unit: Unit | None = None
     dates: tuple[Date, ...] = ()
-    also: tuple[tuple[str, tuple[float, ...]], ...] = ()
-    limit: bool = False
-    article: bool = False
+    also: Readings = ()
     language: str = ""
+    article: bool = False
 
     @property
     def year(self) -> int | None:
@@ -92,79 +108,85 @@ class Quantity(NamedTuple):
         return self.dimension == "count" and not self.noun
 
 
-class Scan(Window):
-    """One pass over the tokens of a range; every reader returns the figures that begin at a token, or nothing."""
+class Figures(Window):
+    """Reads the figures that begin with digits, and what a number belongs to; a reader returns what it found."""
 
     __slots__ = ("articles", "language", "rules", "t")
 
-    def __init__(
-        self, text: Text, tokens: list[str], first: int, last: int, language: str, tables: Tables, rules: DateRules, articles: bool
-    ) -> None:
-        super().__init__(text, tokens, first, last, language == "vi")
-        self.language = language
-        self.articles = articles
+    def __init__(self, text: Text, tokens: list[str], first: int, last: int, tables: Tables, articles: bool) -> None:
+        super().__init__(text, tokens, first, last, tables.vietnamese)
         self.t = tables
-        self.rules = rules
+        self.rules = tables.rules
+        self.language = tables.format
+        self.articles = articles
 
-    # Building figures.
+    # Building figures; a plain tuple call, because a constructor would take longer than the reading.
 
-    def quantity(self, first: int, last: int, values: tuple[float, ...], dimension: str, **more: Any) -> Quantity:
-        """A figure without a hedge."""
-        return Quantity(first + self.base, last + self.base, values, dimension, language=self.language, **more)
-
-    def measure(self, first: int, last: int, numeral: Numeral, unit: Unit, also: Any = ()) -> Quantity:
+    def measure(self, first: int, last: int, numeral: Numeral, unit: Unit, also: Readings = ()) -> Quantity:
         """A number with a unit."""
-        if unit.dimension == "money:VND" and numeral.decimals == 3 and numeral.text:
+        if numeral.decimals == 3 and unit.dimension == "money:VND" and numeral.text:
             numeral = digits(numeral.text.replace(",", "."), "vi") or numeral
-        hedge, limit = self.hedge(first, last, True)
-        place = self.base
-        return Quantity(
-            first + place, last + place, unit.base(numeral.values), unit.dimension, "", hedge, numeral, unit, (), also, limit, False, self.language
-        )  # fmt: skip
+        values = numeral.values if unit.plain else unit.base(numeral.values)
+        place = (first + self.base, last + self.base, values, unit.dimension, "", *self.hedge(first, last, True))
+        return make(Quantity, (*place, numeral, unit, (), also, self.language, False))
 
     def count(self, first: int, last: int, numeral: Numeral, noun: str, dates: tuple[Date, ...] = ()) -> Quantity:
         """A number of things."""
-        hedge, limit = self.hedge(first, last, numeral.values[0] >= 100)
-        place = self.base
-        return Quantity(
-            first + place, last + place, numeral.values, "count", noun, hedge, numeral, None, dates, (), limit, False, self.language
-        )  # fmt: skip
+        values = numeral.values
+        place = (
+            first + self.base,
+            last + self.base,
+            values,
+            "count",
+            noun,
+            *self.hedge(first, last, values[0] >= LARGE),
+        )
+        return make(Quantity, (*place, numeral, None, dates, (), self.language, False))
 
-    def label(self, first: int, last: int, text: str, name: str, also: Any = ()) -> Quantity:
+    def label(self, first: int, last: int, text: str, name: str, also: Readings = ()) -> Quantity:
         """A number that names a thing, compared as it is written."""
         numeral = Numeral((_number(text),), 0, 1.0, text)
-        return self.quantity(first, last, numeral.values, "label", noun=name, precision=numeral, also=also)
+        place = (first + self.base, last + self.base, numeral.values, "label", name, "", False)
+        return make(Quantity, (*place, numeral, None, (), also, self.language, False))
 
-    def dated(self, found: FoundDate, numeral: Numeral = Numeral(())) -> Quantity:  # noqa: B008  (a constant)
+    def plain(self, first: int, last: int, value: float, dimension: str) -> Quantity:
+        """An ordinal or a weekday."""
+        place = (first + self.base, last + self.base, (value,), dimension, "", "", False)
+        return make(Quantity, (*place, NO_NUMERAL, None, (), (), self.language, False))
+
+    def dated(self, found: FoundDate, numeral: Numeral) -> Quantity:
         """A date."""
-        values = tuple(date.value for date in found.dates)
-        return self.quantity(found.first, found.last, values, "date", dates=found.dates, precision=numeral)
+        first, last, dates = found
+        values = (dates[0].value,) if len(dates) == 1 else tuple(date.value for date in dates)
+        place = (first + self.base, last + self.base, values, "date", "", "", False)
+        return make(Quantity, (*place, numeral, None, dates, (), self.language, False))
 
     def timed(self, first: int, clock: Clock, numeral: Numeral) -> Quantity:
         """A time of day, which may also be a duration."""
-        hedge, limit = self.hedge(first, clock.last, True)
-        values, dimension, also, unit = clock.minutes, "clock", (), None
-        if clock.seconds is not None:
-            values, dimension, also, unit = (clock.seconds,), "time", (("clock", clock.minutes),), HOUR
-        return self.quantity(
-            first, clock.last, values, dimension, hedge=hedge, limit=limit, precision=numeral, also=also, unit=unit
+        last, minutes, seconds = clock
+        hedge = self.hedge(first, last, True)
+        start, end = first + self.base, last + self.base
+        if seconds is None:
+            return make(
+                Quantity, (start, end, minutes, "clock", "", *hedge, numeral, None, (), (), self.language, False)
+            )
+        also = (("clock", minutes),)
+        return make(
+            Quantity, (start, end, (seconds,), "time", "", *hedge, numeral, HOUR, (), also, self.language, False)
         )
 
     def hedge(self, first: int, last: int, large: bool) -> tuple[str, bool]:
         """The bound or rough word around a figure, and whether it is a limit that includes the value."""
         tokens, t = self.tokens, self.t
-        name = ""
-        if tokens[first - 1] in t.hedges:
-            found = back(t.hedges, tokens, first - 1)
-            name = found[0] if found else ""
-            if not name and tokens[first - 1] == "than":
-                return self.than(first - 2)
-        if not name and tokens[last] in t.hedges_behind:
-            behind = longest(t.hedges_behind, tokens, last)
-            name = behind[0] if behind else ""
-        if not name:
-            return "", False
-        kind, _, limit = name.partition("_")
+        if not (t.left.get(tokens[first - 1], 0) & HEDGE or t.right.get(tokens[last], 0) & HEDGE):
+            return NO_HEDGE
+        found = back(t.hedges, tokens, first - 1)
+        if not found and tokens[first - 1] == "than":
+            return self.than(first - 2)
+        found = found or longest(t.hedges_behind, tokens, last)
+        if not found:
+            return NO_HEDGE
+        kind, _, limit = found[0].partition("_")
         return (kind if limit != "large" or large else "", limit == "limit")
 
     def than(self, at: int) -> tuple[str, bool]:
@@ -178,40 +200,65 @@ class Scan(Window):
 
     # Figures that begin with digits.
 
-    def figure(self, i: int, alone: bool = False) -> list[Quantity]:
+    def figure(self, i: int, alone: bool = False) -> Sequence[Quantity]:
         """A figure that begins with digits; `alone` is the second half of a range."""
+        tokens, t = self.tokens, self.t
+        negative = False
+        right = t.right.get(tokens[i + 1], 0)
+        if self.gaps[i] == "" or right & SIGN or t.left.get(tokens[i - 1], 0) & SIGN:
+            special = self.marked(i, alone)
+            if special is not None:
+                return special
+            negative = tokens[i - 1] in t.minus and self.is_negative(i)
+        numeral = digits(self.words[i].text, t.format)
+        if numeral is None:
+            return ()
+        first, j = i, i + 1
+        if right & UNIT and not negative and numeral.values:
+            unit = t.single_units.get(tokens[j])
+            if unit:
+                return (self.measure(i, j + 1, numeral, unit),)
+        if right & EXTENDS or self.words[j].number:
+            numeral, j = extended(self, t, i, numeral, False)
+        if negative:
+            first, numeral = i - 1, numeral._replace(values=tuple(-v for v in numeral.values))
+        return self.attached(first, numeral, j, alone)
+
+    def marked(self, i: int, alone: bool) -> Sequence[Quantity] | None:
+        """What signs or letters beside the number make of it: a marker, money, part of a name; None if nothing."""
         tokens, gaps = self.tokens, self.gaps
         before = tokens[i - 1]
         if (before in OPENERS or tokens[i + 1] in (".", ")")) and self.is_marker(i):
-            return []
+            return ()
         if before in self.t.money_before and (currency := back(self.t.money_before, tokens, i - 1)):
             return self.money(i, currency[0], currency[1], alone)
-        if gaps[i] == "" and (before in GLUE or self.words[i - 1].word):
-            name = self.identifier(i)
-            if name:
-                return [name]
-        numeral = digits(self.words[i].text, self.t.format)
-        if numeral is None:
-            return []
-        if tokens[i + 1] == "/" and gaps[i + 1] == "" and numeral.text.startswith("10.") and numeral.decimals >= 4:
-            return [self.label(i, self.glued_end(i + 1), numeral.text, "doi")]
-        first = i - 1 if self.is_negative(i) else i
-        numeral, j = extended(self, self.t, i, numeral, False)
-        if first < i:
-            numeral = numeral._replace(values=tuple(-v for v in numeral.values))
-        return self.attached(first, numeral, j, alone)
+        if gaps[i] == "" and (before in GLUE or self.words[i - 1].word) and (name := self.identifier(i)):
+            return (name,)
+        if tokens[i + 1] == "/" and gaps[i + 1] == "" and tokens[i].startswith("10.") and len(tokens[i]) >= 7:
+            return (self.label(i, self.glued_end(i + 1), tokens[i], "doi"),)
+        return None
 
     def is_negative(self, i: int) -> bool:
         """Whether a minus stands before the number and is no dash."""
         before = self.tokens[i - 1]
         if before in ("-", "−", "–"):
-            return self.gaps[i] == "" and (self.gaps[i - 1] != "" or not self.tokens[i - 2]) and not self.words[i - 2].number
+            return (
+                self.gaps[i] == ""
+                and (self.gaps[i - 1] != "" or not self.tokens[i - 2])
+                and not self.words[i - 2].number
+            )
         return before in ("minus", self.t.vi["minus"])
 
     def is_marker(self, i: int) -> bool:
         """Whether the number is a citation marker or the number of a list item."""
         tokens = self.tokens
-        if tokens[i + 1] in (".", ")") and self.gaps[i + 1] == "" and len(tokens[i]) <= 3 and tokens[i + 2] and self.gaps[i + 2]:
+        if (
+            tokens[i + 1] in (".", ")")
+            and self.gaps[i + 1] == ""
+            and len(tokens[i]) <= 3
+            and tokens[i + 2]
+            and self.gaps[i + 2]
+        ):
             at = i
             while at > i - 5 and tokens[at - 1] in LINE_MARKS and "\n" not in self.gaps[at]:
                 at -= 1
@@ -223,26 +270,37 @@ class Scan(Window):
         """[1], [1, 2], [1-3], 【1】, [^1], (1): nothing but numbers between brackets."""
         tokens, words = self.tokens, self.words
         left = i - 1
-        while left > i - BRACKET_REACH and left > 0 and (words[left].number or (tokens[left] in OPENERS and tokens[left] not in "[【(")):
+        while (
+            left > i - BRACKET_REACH
+            and left > 0
+            and (words[left].number or (tokens[left] in OPENERS and tokens[left] not in "[【("))
+        ):
             left -= 1
         right = i + 1
-        while right < i + BRACKET_REACH and right < self.stop and (words[right].number or tokens[right] in (",", "-", "–", ";")):
+        while (
+            right < i + BRACKET_REACH
+            and right < self.stop
+            and (words[right].number or tokens[right] in (",", "-", "–", ";"))
+        ):
             right += 1
         pair = tokens[left] + tokens[right]
         return pair in ("[]", "【】") or (pair == "()" and len(tokens[i]) <= 2 and right == left + 2)
 
-    def money(self, i: int, currency: Unit, first: int, alone: bool) -> list[Quantity]:
+    def money(self, i: int, currency: Unit, first: int, alone: bool) -> Sequence[Quantity]:
         """$12, US$1.2 million, £10-20."""
         numeral = digits(self.words[i].text, self.t.format)
         if numeral is None or not numeral.values:
-            return []
+            return ()
         numeral, j = extended(self, self.t, i, numeral, True)
         found = [self.measure(first, j, numeral, currency)]
         if not alone and self.tokens[j] in self.t.ranges and self.words[j + 1].number:
             more = digits(self.words[j + 1].text, self.t.format)
             if more and more.values and not more.code:
                 more, end = extended(self, self.t, j + 1, more, True)
-                found = [self.measure(first, j, scaled_like(numeral, more), currency), self.measure(j + 1, end, more, currency)]
+                found = [
+                    self.measure(first, j, scaled_like(numeral, more), currency),
+                    self.measure(j + 1, end, more, currency),
+                ]
         return found
 
     def identifier(self, i: int) -> Quantity | None:
@@ -263,7 +321,11 @@ class Scan(Window):
         while self.gaps[j] == "" and j < self.stop:
             if self.words[j].word or self.words[j].number:
                 j += 1
-            elif self.tokens[j] in GLUE and self.gaps[j + 1] == "" and (self.words[j + 1].word or self.words[j + 1].number):
+            elif (
+                self.tokens[j] in GLUE
+                and self.gaps[j + 1] == ""
+                and (self.words[j + 1].word or self.words[j + 1].number)
+            ):
                 j += 2
             else:
                 break
@@ -271,33 +333,47 @@ class Scan(Window):
 
     # What a number belongs to.
 
-    def attached(self, first: int, numeral: Numeral, j: int, alone: bool = False) -> list[Quantity]:
-        """The figure of a number that ends before token `j`: with its unit, as a date, a name, an ordinal or a count."""
-        token = self.tokens[j]
+    def attached(self, first: int, numeral: Numeral, j: int, alone: bool = False) -> Sequence[Quantity]:
+        """The figure of a number that ends before token `j`: a measure, a date, a name, an ordinal or a count."""
+        right = self.t.right.get(self.tokens[j], 0)
+        if right & (MONTH | TIMED) or numeral.code:
+            found = self.beside(first, numeral, j, right)
+            if found:
+                return (found,)
+        if right & UNIT:
+            unit = self.unit(j)
+            if unit:
+                return (self.measured(first, numeral, unit[0], unit[1]),)
+        if right & JOINT:
+            part = self.fraction(first, numeral, j) or (None if alone else self.range(first, numeral, j))
+            if part:
+                return part
+        return (self.single(first, numeral, j),)
+
+    def beside(self, first: int, numeral: Numeral, j: int, right: int) -> Quantity | None:
+        """A date, a clock time, an ordinal or a code, as the token behind the number says."""
         value = numeral.values[0] if numeral.values else inf
-        if token in self.t.timed:
+        if right & MONTH:
+            date = day_and_month(self, self.rules, first, j, value)
+            if date:
+                return self.dated(date, numeral)
+        elif right & TIMED:
             found = self.date_or_clock(first, numeral, j, value)
             if found:
-                return [found]
+                return found
         if numeral.code:
-            return [self.code(first, numeral, j)]
-        if token in ORDINAL_ENDINGS and self.gaps[j] == "":
+            return self.code(first, numeral, j)
+        if self.tokens[j] in ORDINAL_ENDINGS and self.gaps[j] == "":
             return self.ranked(first, numeral, j + 1)
-        unit = self.unit(j)
-        if unit:
-            return [self.measured(first, numeral, unit[0], unit[1])]
-        if token in self.t.fractions or token == "/" or token == "-" or token == self.t.vi["part"]:
-            part = self.fraction(first, numeral, j)
-            if part:
-                return [part]
-        if not alone and (token in self.t.ranges or token in ("and", self.t.vi["and"])):
-            both = self.range(first, numeral, j)
-            if both:
-                return both
-        return [self.single(first, numeral, j)]
+        return None
 
     def date_or_clock(self, first: int, numeral: Numeral, j: int, value: float) -> Quantity | None:
-        if self.tokens[j] == "/" and self.tokens[first - 1] in self.t.labels and back(self.t.labels, self.tokens, first - 1):
+        """14:00, 25/3/1655; "nghị định 10/2020" is a name."""
+        if (
+            self.tokens[j] == "/"
+            and self.tokens[first - 1] in self.t.labels
+            and back(self.t.labels, self.tokens, first - 1)
+        ):
             return None
         clock = clock_behind(self, self.rules, first, j, value)
         if clock:
@@ -305,14 +381,20 @@ class Scan(Window):
         date = date_behind(self, self.rules, first, j, value, False)
         return self.dated(date, numeral) if date else None
 
+    def ranked(self, first: int, numeral: Numeral, j: int) -> Quantity:
+        """An ordinal, unless it is the day or the century of a date."""
+        value = numeral.values[0] if numeral.values else inf
+        date = date_behind(self, self.rules, first, j, value, True)
+        return self.dated(date, numeral) if date else self.plain(first, j, value, "ordinal")
+
     def code(self, first: int, numeral: Numeral, j: int) -> Quantity:
         """A row of digits that is no number: a date with dots, a version, a phone number, 007."""
         date = dotted_date(numeral.text)
         if date:
             return self.dated(FoundDate(first, j, (date,)), numeral)
-        return self.label(first, self.chain_end(first, j) or j, numeral.text, "")
+        return self.label(first, self.chain_end(j) or j, numeral.text, "")
 
-    def chain_end(self, first: int, j: int) -> int:
+    def chain_end(self, j: int) -> int:
         """Where three or more rows of digits that hyphens join end (an ISBN, a phone number), or 0."""
         end, rows = j, 1
         while self.tokens[end] == "-" and self.gaps[end] == "" == self.gaps[end + 1] and self.digits(end + 1):
@@ -321,36 +403,42 @@ class Scan(Window):
 
     def unit(self, j: int) -> tuple[Unit, int] | None:
         """The unit that begins at token `j`, over a hyphen or a word such as "working", and where it ends."""
-        tokens = self.tokens
+        tokens, t = self.tokens, self.t
         at = j
         if tokens[j] == "-" and self.gaps[j] == "" == self.gaps[j + 1]:
             at = j + 1
-        options = self.t.signs.get(self.words[at].text)
-        if options:
-            for rest, unit in options:
-                if not rest or all(self.words[at + 1 + n].text == part for n, part in enumerate(rest)):
-                    named = longest(self.t.units, tokens, at) if tokens[at] in self.t.units else None
-                    return named if named and named[1] > at + 1 + len(rest) else (unit, at + 1 + len(rest))
-        if tokens[at] in self.t.units:
-            found = longest(self.t.units, tokens, at)
-            if found and tokens[found[1]] in self.t.not_units.get(tokens[at], ()):
-                return None
-            return found
-        if tokens[at] in self.t.between:
-            return longest(self.t.units, tokens, at + 1)
+        elif tokens[j] in t.between:
+            return longest(t.units, tokens, j + 1)
+        named = longest(t.units, tokens, at) if tokens[at] in t.units else None
+        if named and tokens[named[1]] in t.not_units.get(tokens[at], ()):
+            return None
+        sign = self.sign_of_unit(at) if self.words[at].text in t.signs else None
+        return sign if sign and (not named or sign[1] >= named[1]) else named
+
+    def sign_of_unit(self, at: int) -> tuple[Unit, int] | None:
+        """The sign of a unit at a token; capitals count, so that MB is not Mb."""
+        words = self.words
+        behind = words[at + 1].text
+        for rest, unit in self.t.signs[words[at].text]:
+            if not rest:
+                return unit, at + 1
+            if behind == rest[0] and (len(rest) == 1 or words[at + 2].text == rest[1]):
+                return unit, at + 1 + len(rest)
         return None
 
     def measured(self, first: int, numeral: Numeral, unit: Unit, end: int) -> Quantity:
         """A measure with what may follow it: a smaller unit (5 feet 3 inches), a half (hai năm rưỡi)."""
+        if unit.single and self.tokens[end] != self.t.vi["half"]:
+            return self.measure(first, end, numeral, unit)
         if self.tokens[end] == self.t.vi["half"]:
             numeral = Numeral(tuple(v + 0.5 for v in numeral.values), 1)
             end += 1
-        elif unit.dimension in ("time", "span") or unit.customary:
+        elif not unit.single:
             more = self.smaller(unit, end)
             if more:
                 amount, end = more
                 numeral = Numeral(tuple(v + amount for v in numeral.values), 6)
-        also: tuple[tuple[str, tuple[float, ...]], ...] = ()
+        also: Readings = ()
         if unit.name == "pound":
             also = (("money:GBP", numeral.values),)
         elif unit.dimension == "degree":
@@ -360,12 +448,17 @@ class Scan(Window):
     def smaller(self, unit: Unit, end: int) -> tuple[float, int] | None:
         """What a smaller unit adds, in the larger one, and where it ends: 24 hours and 37 minutes."""
         at = end + (self.tokens[end] in ("and", self.t.vi["and"]))
-        read = self.number(at)
+        read = self.number(at) if self.words[at].number or self.tokens[at] in self.t.numerals else None
         if read is None:
             return None
         numeral, j = read
         found = self.unit(j)
-        if not found or not numeral.values or found[0].dimension != unit.dimension or found[0].customary != unit.customary:
+        if (
+            not found
+            or not numeral.values
+            or found[0].dimension != unit.dimension
+            or found[0].customary != unit.customary
+        ):
             return None
         amount = numeral.values[0] * found[0].factor / unit.factor
         return (amount, found[1]) if found[0].factor < unit.factor and amount < 1 else None
@@ -377,7 +470,11 @@ class Scan(Window):
             return extended(self, self.t, at, numeral, False) if numeral else None
         return self.spell(at) if self.tokens[at] in self.t.numerals else None
 
-    def fraction(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
+    def spell(self, i: int) -> tuple[Numeral, int] | None:
+        """A number in words, and where it ends."""
+        return vietnamese_words(self, self.t, i) if self.vietnamese else english_words(self, self.t, i)
+
+    def fraction(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity]:
         """two thirds, two-thirds, 3/4, hai phần ba: a share in percent that is also the plain quotient."""
         tokens, lower, end = self.tokens, 0.0, j + 1
         at = j + 1 if tokens[j] == "-" else j
@@ -386,24 +483,25 @@ class Scan(Window):
         elif tokens[j] == "/" and self.gaps[j] == "" == self.gaps[j + 1] and self.digits(j + 1):
             lower, end = float(self.digits(j + 1)), j + 2
             if not 0 < numeral.values[0] < lower <= 10:
-                return self.label(first, self.glued_end(end), f"{numeral.text}/{self.digits(j + 1)}", "")
+                return (self.label(first, self.glued_end(end), f"{numeral.text}/{self.digits(j + 1)}", ""),)
         elif tokens[j] == self.t.vi["part"]:
-            read = self.number(j + 1) if tokens[j + 1] != "tư" else (Numeral((4.0,)), j + 2)
+            read = (FOUR, j + 2) if tokens[j + 1] == self.t.vi["four"] else self.number(j + 1)
             lower, end = (read[0].values[0], read[1]) if read and read[0].values else (0.0, j)
         if not 0 < numeral.values[0] < lower:
-            return None
+            return ()
         share = numeral.values[0] / lower
-        found = self.measure(first, end, Numeral((100 * share,), 0, 1.0), PERCENT)
-        return found._replace(also=(("count", (share,)),))
+        return (self.measure(first, end, Numeral((100 * share,)), PERCENT, (("count", (share,)),)),)
 
     # Ranges.
 
-    def range(self, first: int, numeral: Numeral, j: int) -> list[Quantity] | None:
+    def range(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity] | None:
         """three to five working days, 3-5 ngày, 12-14 March: the first half takes what the second says."""
         tokens = self.tokens
-        if tokens[j] in ("and", self.t.vi["and"]) and tokens[first - 1] not in ("between", self.t.vi["among"]):
+        if tokens[j] not in self.t.ranges and not (
+            tokens[j] in ("and", self.t.vi["and"]) and tokens[first - 1] in ("between", self.t.vi["among"])
+        ):
             return None
-        if tokens[j] == "-" and (end := self.chain_end(first, j)):
+        if tokens[j] == "-" and (end := self.chain_end(j)):
             text = "".join(w.text for w in self.words[first:end])
             return [self.label(first, end, text, "")]
         k = j + 1
@@ -411,15 +509,14 @@ class Scan(Window):
             k += 1
         if self.words[k].number:
             second = self.figure(k, alone=True)
-        elif tokens[k] in self.t.numerals:
-            second = self.spelt(k, alone=True)
         else:
-            return None
+            read = self.number(k)
+            second = self.attached(k, *read, alone=True) if read else ()
         if not second:
             return None
         return self.paired(self.single(first, numeral, j), second[0], tokens[j] in DASHES)
 
-    def paired(self, one: Quantity, two: Quantity, dash: bool) -> list[Quantity]:
+    def paired(self, one: Quantity, two: Quantity, dash: bool) -> Sequence[Quantity]:
         """The two halves of a range, each with what only the other says."""
         short = two.precision.text
         if one.hedge == "about" and not two.hedge:
@@ -444,9 +541,18 @@ class Scan(Window):
         if two.dimension == "clock" and 0 <= value <= 24:
             return one._replace(dimension="clock", values=tuple({value * 60 % 1440: 0, (value + 12) * 60 % 1440: 0}))
         if two.unit:
-            also = (("clock", (value * 60 % 1440, (value + 12) * 60 % 1440)),) if two.also and two.also[0][0] == "clock" else ()
+            also = (
+                (("clock", (value * 60 % 1440, (value + 12) * 60 % 1440)),)
+                if two.also and two.also[0][0] == "clock"
+                else ()
+            )
             return one._replace(
-                dimension=two.dimension, values=two.unit.base(numeral.values), unit=two.unit, precision=numeral, also=also, dates=()
+                dimension=two.dimension,
+                values=two.unit.base(numeral.values),
+                unit=two.unit,
+                precision=numeral,
+                also=also,
+                dates=(),
             )
         return one._replace(noun=two.noun, values=numeral.values, precision=numeral)
 
@@ -457,21 +563,30 @@ class Scan(Window):
         if self.words[j].word and self.gaps[j] == "" and self.tokens[j] != "x" and self.words[j - 1].number:
             return self.label(first, self.glued_end(j), (numeral.text + self.tokens[j]), "")
         before, text = self.tokens[first - 1], numeral.text
-        year = year_of(text) if len(text) == 4 and text.isdecimal() else None
+        year = year_of(text)
+        left = self.t.left.get(before, 0)
+        if year is not None and left & YEAR:
+            return self.dated(FoundDate(first, j, (Date(year),)), numeral)
         if before == "ad" and self.words[first - 1].upper and len(text) <= 4:
             return self.dated(FoundDate(first - 1, j, (Date(int(numeral.values[0])),)), numeral)
         noun = self.noun(j, numeral.values[0])
-        named = self.name_before(first, numeral, year)
+        named = (
+            self.name_before(first, numeral, year)
+            if left & LABEL or self.words[first - 1].text != before or before == "."
+            else None
+        )
         if named and not self.is_counted(named[1], noun, j):
             key, at = named
             counted = noun and (not self.vietnamese or longest(self.t.counted, self.tokens, j))
-            return self.label(at, j, text or f"{numeral.values[0]:g}", key, (("count", numeral.values),) if counted else ())
+            return self.label(
+                at, j, text or f"{numeral.values[0]:g}", key, (("count", numeral.values),) if counted else ()
+            )
         if year is not None:
-            if not noun or before in self.t.year_before or self.words[first - 1].capital:
+            if not noun or self.words[first - 1].capital:
                 return self.dated(FoundDate(first, j, (Date(year),)), numeral)
             return self.count(first, j, numeral, noun, (Date(year),))
-        if before in self.t.ages or (before == "of" and self.tokens[first - 2] == "age"):
-            return self.measure(first, j, numeral, YEAR)
+        if left & AGE or (before == "of" and self.tokens[first - 2] == "age"):
+            return self.measure(first, j, numeral, YEARS)
         return self.count(first, j, numeral, noun)
 
     def is_counted(self, at: int, noun: str, j: int) -> bool:
@@ -483,7 +598,9 @@ class Scan(Window):
         words = self.words
         if self.vietnamese:
             word = words[j]
-            return word.lower if word.word and not word.capital and (not word.stop or word.lower in self.t.counted) else ""
+            return (
+                word.lower if word.word and not word.capital and (not word.stop or word.lower in self.t.counted) else ""
+            )
         at = j + 1 if self.tokens[j] == "-" and self.gaps[j] == "" else j
         for word in words[at : at + 3]:
             if not word.word or word.stop:
@@ -493,6 +610,7 @@ class Scan(Window):
         return words[at].stem if value == 1 and words[at].word and not words[at].stop else ""
 
     def is_plural(self, word: Word) -> bool:
+        """Whether an English noun looks like a plural."""
         lower = word.lower
         if lower in self.t.plurals:
             return True
@@ -510,7 +628,7 @@ class Scan(Window):
                 return self.numbered(found[1]) if before == self.t.vi["number"] else (found[0], found[1])
         if year is not None or word.text == before or word.stop or "," in numeral.text or numeral.values[0] >= 100000:
             return None
-        if before in self.t.starters or before in self.t.hedges or before in self.rules.months:
+        if before in self.t.starters or before in self.t.hedges:
             return None
         if self.starts_sentence(i - 1) and word.text[1:] == before[1:]:
             return None
@@ -525,191 +643,6 @@ class Scan(Window):
         if found:
             return found
         return (before, at - 1) if self.words[at - 1].word and not self.words[at - 1].stop else ("number", at)
-
-    # Figures that begin with a word.
-
-    def spelt(self, i: int, alone: bool = False) -> list[Quantity]:
-        """twelve, twenty-one, hai mươi mốt."""
-        read = self.spell(i)
-        if read is None:
-            return []
-        numeral, j = read
-        if self.vietnamese and not self.is_vietnamese_number(i, j):
-            return []
-        if not self.vietnamese and (self.tokens[j] in self.t.ordinals or self.tokens[j] == "-"):
-            ordinal = self.tens_and_ordinal(i, numeral, j)
-            if ordinal:
-                return ordinal
-        return self.attached(i, numeral, j, alone)
-
-    def is_vietnamese_number(self, i: int, j: int) -> bool:
-        """Whether a spelt number is one here and not a name (Ba Đình), a father (ba mẹ) or another word (chín)."""
-        token, behind = self.tokens[i], self.tokens[j]
-        if self.words[i].capital and (not self.starts_sentence(i) or self.words[i + 1].capital):
-            return False
-        if token == self.t.vi["three"] and behind in self.t.not_three:
-            return False
-        return j > i + 1 or token not in self.t.needs_counted or longest(self.t.counted, self.tokens, j) is not None
-
-    def tens_and_ordinal(self, i: int, numeral: Numeral, j: int) -> list[Quantity]:
-        """twenty-first."""
-        at = j + (self.tokens[j] == "-")
-        value = self.t.ordinals.get(self.tokens[at], 0)
-        if not 0 < value < 10 or numeral.values[0] not in range(20, 100, 10) or self.tokens[at] in ("second", "third") and at == j:
-            return []
-        return self.ranked(i, Numeral((numeral.values[0] + value,)), at + 1)
-
-    def spell(self, i: int) -> tuple[Numeral, int] | None:
-        return vietnamese_words(self, self.t, i) if self.vietnamese else english_words(self, self.t, i)
-
-    def one(self, i: int) -> list[Quantity]:
-        """one and một, which are most often an article."""
-        t, tokens = self.t, self.tokens
-        read = self.spell(i)
-        if read is None:
-            return []
-        if read[1] > i + 1:
-            return self.spelt(i)
-        j = i + 1
-        if tokens[j] == t.vi["share"] and self.vietnamese:
-            return [self.measure(i, j + 1, Numeral((50.0,)), PERCENT)]
-        if tokens[j] in t.fractions or tokens[j] == t.vi["part"]:
-            return self.attached(i, read[0], j)
-        if tokens[j] in t.ranges and (self.words[j + 1].number or tokens[j + 1] in t.numerals):
-            return self.attached(i, read[0], j)
-        unit = self.unit(j)
-        if self.is_one(i, unit):
-            return self.attached(i, read[0], j)
-        return self.as_article(i, j, unit)
-
-    def is_one(self, i: int, unit: tuple[Unit, int] | None) -> bool:
-        """Whether one or một is said as a number: by the word before it, or by a unit that is not a rate's."""
-        before = self.tokens[i - 1]
-        if before in self.t.one_before:
-            return True
-        if unit is None or before in self.t.units:
-            return False
-        if not self.words[unit[1]].word and self.starts_sentence(i):
-            return True
-        if unit[0].dimension == "time" or (self.vietnamese and unit[0].dimension == "span"):
-            return before in self.t.one_time_before or before in self.t.hedges
-        return not self.starts_sentence(i)
-
-    def as_article(self, i: int, j: int, unit: tuple[Unit, int] | None) -> list[Quantity]:
-        """The one that an article may stand for, if the caller asked for it."""
-        if not self.articles or not (self.words[j].word or unit) or self.tokens[j] in self.t.not_one:
-            return []
-        if unit:
-            return [self.measure(i, unit[1], ONE, unit[0])._replace(article=True)]
-        return [self.count(i, j, ONE, self.noun(j, 1.0))._replace(article=True)]
-
-    def article(self, i: int) -> list[Quantity]:
-        unit = self.unit(i + 1)
-        return self.as_article(i, i + 1, unit) if unit else []
-
-    def five_or_year(self, i: int) -> list[Quantity]:
-        """năm: a year before digits, five before something counted."""
-        found = self.date(i)
-        if found or self.tokens[i - 1] in self.rules.each:
-            return found
-        return self.spelt(i)
-
-    def date(self, i: int) -> list[Quantity]:
-        """ngày 25 tháng 3, March 25, quý 3; the day of "ngày 12 đến 14 tháng 3" takes the month of the second."""
-        found = [self.dated(f) for f in date_from(self, self.rules, i)]
-        if len(found) == 1 and found[0].day and found[0].month is None:
-            j = found[0].last - self.base
-            if self.tokens[j] in self.t.ranges and self.words[j + 1].number:
-                second = self.figure(j + 1, alone=True)
-                if second and second[0].day and second[0].month:
-                    dates = tuple(date._replace(day=found[0].day) for date in second[0].dates)
-                    return [found[0]._replace(dates=dates, values=tuple(date.value for date in dates)), second[0]]
-        return found
-
-    def weekday(self, i: int) -> list[Quantity]:
-        day, end = weekday_at(self, self.rules, i)
-        return [self.quantity(i, end, (float(day),), "weekday")] if day else []
-
-    def rank(self, i: int) -> list[Quantity]:
-        """thứ Hai, thứ hai, thứ 3, hạng nhì, giải ba, đầu tiên."""
-        t, tokens = self.t, self.tokens
-        if tokens[i] == t.vi["lead"]:
-            first = tokens[i + 1] == t.vi["lead_end"]
-            if self.starts_sentence(i) or not (first or tokens[i - 1] == t.vi["times"]):
-                return []
-            return [self.quantity(i, i + 1 + first, (1.0,), "ordinal")]
-        found = self.weekday(i) if tokens[i] == t.vi["rank"] else []
-        if found:
-            return found
-        if tokens[i] == t.vi["rank"] and self.starts_sentence(i) and tokens[i + 2] == ",":
-            return []
-        value = t.ordinals.get(tokens[i + 1]) or (4 if tokens[i + 1] == "tư" else 0)
-        if value:
-            return [self.quantity(i, i + 2, (float(value),), "ordinal")]
-        read = self.number(i + 1)
-        if read is None or not read[0].values or (tokens[i] != t.vi["rank"] and read[0].values[0] > 99):
-            return []
-        return [self.quantity(i, read[1], read[0].values, "ordinal")]
-
-    def ordinal(self, i: int) -> list[Quantity]:
-        """first, a third of, third quarter of 2024."""
-        t, tokens = self.t, self.tokens
-        before, behind = tokens[i - 1], tokens[i + 1]
-        if before == "a" and tokens[i] in t.fractions and behind == "of" and tokens[i + 2] != "an":
-            return [self.measure(i - 1, i + 1, Numeral((100 / t.fractions[tokens[i]],)), PERCENT)]
-        value = t.ordinals.get(tokens[i], 0)
-        if not value or behind in t.no_ordinal_after or before in t.no_ordinal_before:
-            return []
-        if value <= 3 and before not in t.ordinal_before and behind not in ("century", "quarter", "of"):
-            return []
-        return self.ranked(i, Numeral((float(value),)), i + 1)
-
-    def ranked(self, first: int, numeral: Numeral, j: int) -> list[Quantity]:
-        """An ordinal, unless it is the day or the century of a date."""
-        date = date_behind(self, self.rules, first, j, numeral.values[0], True) if numeral.values else None
-        if date:
-            return [self.dated(date, numeral)]
-        return [self.quantity(first, j, numeral.values, "ordinal", precision=numeral)]
-
-    def clock(self, i: int) -> list[Quantity]:
-        found = spelt_clock(self, self.rules, i)
-        return [self.timed(i, found, Numeral(()))] if found else []
-
-    def half(self, i: int) -> list[Quantity]:
-        """half an hour, half a million, half of, nửa giờ, nửa đêm."""
-        tokens = self.tokens
-        if self.vietnamese and (clock := self.clock(i)):
-            return clock
-        at = i + 1 + (tokens[i + 1] in ("a", "an"))
-        half = Numeral((0.5,), 1)
-        if tokens[at] in self.t.scales and (at > i + 1 or self.vietnamese):
-            numeral, j = scaled(self, self.t, half, at)
-            return self.attached(i, numeral, j)
-        unit = self.unit(at) if at > i + 1 or self.vietnamese else None
-        if unit:
-            return [self.measured(i, half, unit[0], unit[1])]
-        share = tokens[i + 1] in ("of", "the", "its", "their", "all", self.t.vi["number"])
-        if share and tokens[i - 1] not in self.t.ordinals and tokens[i - 1] not in ("the", "a"):
-            return [self.measure(i, i + 1, Numeral((50.0,)), PERCENT)]
-        return []
-
-    def times(self, i: int) -> list[Quantity]:
-        """twice; "both" only where articles are wanted."""
-        value = self.t.times.get(self.tokens[i])
-        if value:
-            return [self.count(i, i + 1, Numeral((float(value),)), "time")]
-        return [self.count(i, i + 1, Numeral((2.0,)), self.noun(i + 1, 2.0))._replace(article=True)]
-
-    def scale(self, i: int) -> list[Quantity]:
-        """a hundred, a million, a dozen."""
-        if self.tokens[i - 1] not in ("a", "an") or self.tokens[i - 2] in ("half", "of"):
-            return []
-        read = english_words(self, self.t, i, 1.0)
-        return self.attached(i - 1, read[0], read[1]) if read else []
-
-    def sign(self, i: int) -> list[Quantity]:
-        """½ teaspoon."""
-        return self.attached(i, Numeral((self.t.signs_of_number[self.words[i].text],), 2), i + 1)
 
 
 def _number(text: str) -> float:

@@ -171,6 +171,9 @@ class _Bench:
         for i in claim.content:
             for place in self._where(claim, i):
                 weights[place] = weights.get(place, 0.0) + (1.5 if words[i].capital or words[i].number else 1.0)
+        if self._elliptic(claim):
+            for place, count in self.library.sharing(w.stem for w in self.task.query.words if w.content).items():
+                weights[place] = weights.get(place, 0.0) + 2.0 * count
         ranked = sorted(weights, key=lambda place: (-weights[place], place))
         found: dict[int, _Candidate] = {}
         for place in ranked:
@@ -182,6 +185,10 @@ class _Bench:
                 candidate.statements.append(statement)
         best = max((c.shared for c in found.values()), default=0.0)
         return [c for c in found.values() if c.shared >= best * WORTH_ALIGNING]
+
+    def _elliptic(self, claim: Statement) -> bool:
+        """'£5.' says nothing without its question: then the question finds the statement."""
+        return claim.reading is self.task.draft and sum(not claim.reading.text.words[i].number for i in claim.content) <= 1
 
     def _where(self, claim: Statement, i: int) -> set[int] | list[int]:
         """The statements that hold a word of the claim, as such or by meaning."""

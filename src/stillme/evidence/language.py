@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from stillme.evidence.lexicon import SENTENCE_ENDS, Lexicon, Match
+from stillme.evidence.need import opens_request
 from stillme.evidence.rules import load
 from stillme.evidence.text import Text, Word, fold
 
@@ -47,6 +48,8 @@ ENGLISH_CONTRACTIONS: Final = frozenset({"s", "t", "m", "re", "ve", "ll", "d"})
 ENGLISH_ENDINGS: Final = ("ing", "ed", "ly", "ness", "ful", "less", "ers", "ight", "ck")
 # Scripts from Thai on are written without spaces, so that one token may be a whole clause.
 SPACELESS: Final = "\u0e00"
+# What holds an address or an identifier together.
+GLUE: Final = frozenset("@_")
 # One of these stands in every name of the two languages.
 NAME_PARTS: Final = frozenset({"english", "vietnamese", "tieng", "ngu"})
 
@@ -208,16 +211,17 @@ def _identifiers(text: Text) -> Iterator[int]:
         if word.text == "`":
             yield from range(opened, i) if opened >= 0 else ()
             opened = i if opened < 0 else -1
-        elif word.text in ("@", "_") and not gaps[i] and not gaps[i + 1]:
-            yield i - 1
-            yield from _glued(text, i + 1)
+        elif word.text in GLUE and not gaps[i] and not gaps[i + 1]:
+            yield from _glued(text, i, -1)
+            yield from _glued(text, i, 1)
 
 
-def _glued(text: Text, i: int) -> Iterator[int]:
-    """The tokens from `i` on that follow without a space, up to the next sign that `_identifiers` starts from."""
-    while i < len(text) and not text.gaps[i] and text.words[i].text not in ("@", "_", "`"):
+def _glued(text: Text, i: int, step: int) -> Iterator[int]:
+    """The tokens before or after token `i` that no space parts from it, up to the next sign that has its own turn."""
+    words, gaps = text.words, text.gaps
+    while not gaps[i if step < 0 else i + 1] and 0 <= i + step < len(words) and words[i + step].text not in GLUE:
+        i += step
         yield i
-        i += 1
 
 
 def _identify_closely(text: Text, hidden: set[int]) -> str:
@@ -287,11 +291,11 @@ def _opens_sentence(first: str, following: list[Word]) -> bool:
 
 
 PHRASE_LISTS: Final = (EN, VI, "verbs", "telling", "direct", "wanted", "words_asked")
-# Each mention is read with the tokens around it: two bounds, beyond any request that people write, keep the time linear.
+# Each mention is read with the tokens around it: two bounds, beyond what people write, keep the time linear.
 MENTIONS: Final = 8
 REACH: Final = 100
 CLAUSE_STARTS: Final = frozenset(".,;:(–—-")
-WORD_LISTS: Final = ("openers", "user", "assistant", "before", "moves", "qualifiers", "after", "polite", "held")
+WORD_LISTS: Final = ("before", "moves", "qualifiers", "after", "polite", "held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,9 +303,6 @@ class _AnswerRules:
     """The words around a request for the answer's language; each set holds its words with and without accents."""
 
     phrases: Lexicon
-    openers: frozenset[str]
-    user: frozenset[str]
-    assistant: frozenset[str]
     before: frozenset[str]
     moves: frozenset[str]
     qualifiers: frozenset[str]
@@ -356,7 +357,7 @@ class _Mention:
         """Whether this is the language to answer in."""
         rules, tokens = _answer_rules(), self.query.lowers
         following = self._following()
-        if following[0].isalpha() and following not in rules.after:
+        if following[:1].isalpha() and following not in rules.after:
             return False
         at = self.name.first
         while at > self.first and tokens[at - 1] in rules.qualifiers:
@@ -385,17 +386,9 @@ class _Mention:
         names = {match.name for match in self.matches}
         if "words_asked" in names:
             return False
-        alone = before in CLAUSE_STARTS and not following[0].isalpha() and following != ","
+        alone = before in CLAUSE_STARTS and not following[:1].isalpha() and following != ","
         told = any(self._requested(m) for m in self.matches if m.name == "telling" and m.last <= preposition)
         return alone or told or following in rules.polite or "wanted" in names
 
     def _requested(self, verb: Match) -> bool:
-        """Whether a verb opens its clause, or only such words stand before it as a request begins with."""
-        rules, tokens = _answer_rules(), self.query.lowers
-        at = verb.first
-        while at > self.first and tokens[at - 1] in rules.openers:
-            at -= 1
-        skipped = tokens[at : verb.first]
-        if at > self.first and tokens[at - 1][0].isalnum():
-            return False
-        return rules.user.isdisjoint(skipped) or not rules.assistant.isdisjoint(skipped)
+        return opens_request(self.query, self.first, verb.first)

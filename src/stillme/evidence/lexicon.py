@@ -17,7 +17,7 @@ accents, but only in text that has no accents at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stillme.evidence.text import Text, fold
@@ -41,6 +41,11 @@ class _Slot:
     optional: bool = False
     gap: int = 0
     start: bool = False
+    by_head: dict[str, list[tuple[str, ...]]] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        for option in sorted(self.options, key=len, reverse=True):
+            self.by_head.setdefault(option[0], []).append(option)
 
 
 _Phrase = tuple[str, tuple[_Slot, ...]]
@@ -138,12 +143,13 @@ def _after_gap(slots: tuple[_Slot, ...], position: int, tokens: list[str], at: i
 
 def _step(slot: _Slot, tokens: list[str], at: int, stop: int) -> int:
     """How many tokens the slot takes at `at`: the longest option that fits."""
-    best = 0
-    for option in slot.options:
+    if at >= stop:
+        return 0
+    for option in slot.by_head.get(tokens[at], ()):
         length = len(option)
-        if length > best and at + length <= stop and all(tokens[at + k] == word for k, word in enumerate(option)):
-            best = length
-    return best
+        if length == 1 or (at + length <= stop and tuple(tokens[at : at + length]) == option):
+            return length
+    return 0
 
 
 def _starts_sentence(text: Text, at: int) -> bool:

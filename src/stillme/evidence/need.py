@@ -5,9 +5,12 @@ Anything that is not plainly something else asks for facts.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
+from operator import attrgetter
 from typing import Final
 
 from stillme.evidence.lexicon import SENTENCE_ENDS, Lexicon, Match
@@ -32,6 +35,7 @@ TALK: Final = {
     "assistant": ASSISTANT,
     "assistant_whole": ASSISTANT,
     "opinion": OPINION,
+    "opinion_whole": OPINION,
     "chitchat": CHITCHAT,
     "chitchat_whole": CHITCHAT,
 }
@@ -43,14 +47,21 @@ MAKING: Final = ("makes", "wishes")
 MADE: Final = ("art", "mail", "program")
 WORDS: Final = (
     "openers", "user", "addressed", "fillers", "thanked_for", "given", "code_work", "definite", "about", "about_later",
-    "address", "tails", "moods", "question_words", "question_particles", "source_words", "source_asked_en",
-    "source_asked_vi", "source_before", "source_before_not", "source_after", "source_of", "source_refused",
+    "address", "unaccented_you", "before_you", "tails", "moods", "question_words", "question_particles",
+    "source_words", "source_asked_en", "source_asked_vi", "source_before", "source_before_not", "source_after",
+    "source_of", "source_refused",
 )  # fmt: skip
+QUOTATION_MARKS: Final = frozenset("\"'“”‘’«»")
 # How far what is made may stand from its verb: "write a short, funny and slightly rude birthday poem".
 OBJECT_REACH: Final = 12
 GIVEN_REACH: Final = 8
 ASKED_REACH: Final = 5
 REFUSED_REACH: Final = 3
+# Bounds that no written request meets, so that time stays linear in what is not one.
+OPENER_REACH: Final = 12
+VERBS_TRIED: Final = 8
+
+_first = attrgetter("first")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +123,18 @@ def opens_request(query: Text, first: int, at: int, *, wish: bool = False) -> bo
     """
     words, tokens = _words(), query.lowers
     start = at
-    while start > first and tokens[start - 1] in words["openers"]:
+    while start > max(first, at - OPENER_REACH) and tokens[start - 1] in words["openers"]:
         start -= 1
-    if start > first and tokens[start - 1][0].isalnum():
+    if start > first and not _begins_clause(tokens, first, start):
         return False
     before = tokens[start:at]
     return wish or words["user"].isdisjoint(before) or not words["addressed"].isdisjoint(before)
+
+
+def _begins_clause(tokens: list[str], first: int, at: int) -> bool:
+    """Whether a clause begins at token `at`: after a mark, but not after a quotation, unless all of it is quoted."""
+    before = tokens[at - 1]
+    return not before[:1].isalnum() and (at - 1 == first or before not in QUOTATION_MARKS)
 
 
 def _kind(query: Text) -> str:
@@ -128,8 +145,9 @@ def _kind(query: Text) -> str:
     if not matches:
         return CHITCHAT if query.blank else FACTS
     kinds: list[str] = []
+    starts = [match.first for match in matches]
     for first, last in _sentences(query):
-        inside = [match for match in matches if first <= match.first and match.last <= last]
+        inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
         kind = _Sentence(query, first, last, inside).kind()
         if kind in (FACTS, REWRITE):  # after "translate this:" comes the text itself
             return kind
@@ -150,9 +168,9 @@ def _find(query: Text) -> list[Match]:
     if not (words["address"].isdisjoint(tokens) and words["moods"].isdisjoint(tokens)):
         matches += _lexicon(*TALK).find(query)
     # Small talk after something else changes nothing, so that only its first word is looked at.
-    if matches or next((t for t in tokens if t[0].isalpha()), "") in _heads(*SMALL_TALK):
+    if matches or next((t for t in tokens if t[:1].isalpha()), "") in _heads(*SMALL_TALK):
         matches += _lexicon(*SMALL_TALK).find(query)
-    return matches
+    return sorted(matches, key=_first)
 
 
 def _sentences(query: Text) -> Iterator[tuple[int, int]]:
@@ -208,7 +226,7 @@ class _Sentence:
             if at in small:
                 found = found or SMALL_TALK[small[at].name]
                 at = small[at].last
-            elif found and (tokens[at] in words["fillers"] or not tokens[at][0].isalnum()):
+            elif found and (tokens[at] in words["fillers"] or not tokens[at][:1].isalnum()):
                 if found == THANKS and tokens[at] in words["thanked_for"] and not self._ends_with("?"):
                     at = self.last
                 else:
@@ -223,14 +241,15 @@ class _Sentence:
     def _is_name(self, at: int) -> bool:
         """Whether only a name is left, as in "Hi Anna"."""
         rest = self.query.words[at : self.last]
-        return len(rest) <= 3 and not self._ends_with("?") and all(word.capital for word in rest)
+        return len(rest) <= 3 and not self._ends_with("?") and all(word.capital and not word.upper for word in rest)
 
     def _ends_with(self, mark: str) -> bool:
         return self.last < len(self.query) and self.query.lowers[self.last] == mark
 
     def _requested(self, name: str, *, wish: bool = False) -> Iterator[Match]:
-        """The verbs of a list that open a request."""
-        return (m for m in self.matches if m.name == name and opens_request(self.query, self.first, m.first, wish=wish))
+        """The first verbs of a list that open a request."""
+        verbs = (m for m in self.matches if m.name == name and m.first >= self.first)
+        return islice((m for m in verbs if opens_request(self.query, self.first, m.first, wish=wish)), VERBS_TRIED)
 
     def _rewriting(self) -> str | None:
         if next(self._requested("rewrites"), None):
@@ -239,12 +258,13 @@ class _Sentence:
             if self._is_given(verb.last):
                 return REWRITE
         for verb in self._requested("edits"):
-            near = verb.last + GIVEN_REACH
-            if self._is_given(verb.last) and any(
-                m.name == "texts" and verb.last <= m.first < near for m in self.matches
-            ):
+            if self._is_given(verb.last) and "texts" in self._named(verb.last, verb.last + GIVEN_REACH):
                 return REWRITE
         return None
+
+    def _named(self, first: int, last: int) -> set[str]:
+        """The lists that have a phrase beginning there."""
+        return {m.name for m in self.matches if first <= m.first < last}
 
     def _is_given(self, at: int) -> bool:
         """Whether what the verb before `at` works on stands in the query: "this", a colon, a quotation."""
@@ -277,7 +297,7 @@ class _Sentence:
         return end
 
     def _made(self, first: int, last: int, *, only_art: bool = False) -> str | None:
-        names = {m.name for m in self.matches if first <= m.first < last}
+        names = self._named(first, last)
         if "informing" in names:
             return None
         if only_art:
@@ -292,17 +312,20 @@ class _Sentence:
         return next((kind for kind in (ASSISTANT, OPINION, CHITCHAT) if kind in kinds), None)
 
     def _holds(self, match: Match) -> bool:
-        """Whether a phrase that must end its sentence does."""
-        if not match.name.endswith("_whole"):
-            return True
-        rest = self.query.lowers[match.last : self.last]
-        return all(token in _words()["tails"] or not token[0].isalnum() for token in rest)
+        """Whether a phrase means what it says: it ends the sentence if it must, and an unaccented "ban" is "bạn"."""
+        words, tokens = _words(), self.query.lowers
+        if match.first and tokens[match.first] in words["unaccented_you"] and "\n" not in self.query.gaps[match.first]:
+            before = tokens[match.first - 1]
+            if before[:1].isalnum() and before not in words["before_you"]:
+                return False
+        rest = range(match.last, self.last) if match.name.endswith("_whole") else ()
+        return all(tokens[i] in words["tails"] or not tokens[i][:1].isalnum() for i in rest)
 
     def _asks(self) -> bool:
         words, tokens = _words(), self.query.lowers[self.first : self.last]
         if self._ends_with("?") or not words["question_particles"].isdisjoint(tokens):
             return True
-        return next((t for t in tokens if t[0].isalnum() and t != "please"), "") in words["question_words"]
+        return next((t for t in tokens if t[:1].isalnum() and t != "please"), "") in words["question_words"]
 
 
 def _asks_sources(query: Text) -> bool:
@@ -319,10 +342,9 @@ def _asks_sources(query: Text) -> bool:
 
 
 def _wants_citing(query: Text, match: Match) -> bool:
-    before = query.lowers[match.first - 1] if match.first else ""
-    return before in ("and", "then", "also", "please", "but") or opens_request(
-        query, _clause(query, match.first), match.first
-    )
+    first = _clause(query, match.first)
+    before = query.lowers[match.first - 1] if match.first > first else ""
+    return before in ("and", "then", "also", "please", "but") or opens_request(query, first, match.first)
 
 
 def _clause(query: Text, at: int) -> int:

@@ -1,7 +1,7 @@
-"""Figures compared by value: counts, measures, money, percentages, dates, clock times, ordinals and the numbers of named things.
+"""Figures compared by value: counts, measures, money, percentages, dates, clock times, ordinals, numbers as names.
 
 `find_quantities` reads them from the tokens of a text in English or Vietnamese, in both number formats and in words;
-`agrees` says whether a source's figure states a claim's, `rivals` whether it is a figure of the same kind that says otherwise.
+`agrees` says whether a source's figure states a claim's, `rivals` whether it is of the same kind and says otherwise.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Final
 
-from stillme.evidence.dates import date_rules, dates_agree, dates_differ
-from stillme.evidence.figures import Quantity, Scan
+from stillme.evidence.dates import dates_agree, dates_differ
+from stillme.evidence.figure_words import Scan
+from stillme.evidence.figures import Quantity
 from stillme.evidence.numerals import tables_of
 from stillme.evidence.text import Text
 
@@ -22,27 +23,28 @@ def find_quantities(
 ) -> list[Quantity]:
     """The figures in a token range, in order.
 
-    With `articles`, also the "one" that an article may stand for (a month, một tháng, both): it may support a figure but
-    is none that needs support, so it is asked for in sources only.
+    With `articles`, also the "one" that an article may stand for (a month, một tháng, both): it may support a figure
+    but is none that needs support, so it is asked for in sources only.
     """
-    stop = len(text.words) if last is None else min(last, len(text.words))
     folded = language == "vi" and not text.accented
-    tables = tables_of(language if language in ("en", "vi") else "other", folded)
+    tables = tables_of(language if language == "en" or language == "vi" else "other", folded)
     starters = tables.with_articles if articles else tables.starters
     tokens = text.folded if folded else text.lowers
     words = text.words
+    stop = len(words) if last is None else min(last, len(words))
     places = [i for i in range(first, stop) if tokens[i] in starters or words[i].number]
     if not places:
         return []
     if text.urls or text.code:
         places = [i for i in places if not _is_masked(text, i)]
-    scan = Scan(text, tokens, first, stop, language, tables, date_rules(folded), articles)
+    scan = Scan(text, tokens, first, stop, tables, articles)
+    base = scan.base
     found: list[Quantity] = []
     done = first
     for i in places:
         if i >= done:
-            kind = starters.get(tokens[i])
-            figures = getattr(scan, kind)(i - scan.base) if kind else scan.figure(i - scan.base)
+            reader = starters.get(tokens[i])
+            figures = getattr(scan, reader)(i - base) if reader else scan.figure(i - base)
             if figures:
                 found += figures
                 done = figures[-1].last
@@ -59,8 +61,8 @@ def _is_masked(text: Text, i: int) -> bool:
     return False
 
 
-# How far a rough figure may be from the true one, as a share of it: with a word such as "about", without one, and between
-# metric and customary units.
+# How far a rough figure may be from the true one, as a share of it: with a word such as "about", without one, and
+# between metric and customary units.
 ROUGH: Final = 0.15
 PLAIN: Final = 0.05
 CONVERTED: Final = 0.03
@@ -70,19 +72,23 @@ BEYOND: Final = 0.1
 
 def agrees(claim: Quantity, source: Quantity) -> bool:
     """Whether the source's figure states the claim's: equal by value, rounded right, or the finer date."""
-    if claim.dimension == source.dimension:
-        if claim.dimension == "label":
-            return _labels_agree(claim, source)
-        if claim.dimension == "date":
+    dimension = claim.dimension
+    if dimension == source.dimension:
+        if dimension == "date":
             return dates_agree(claim.dates, source.dates)
+        if dimension == "label":
+            return _labels_agree(claim, source)
         if _values_agree(claim, source, claim.values, source.values):
             return True
-    elif claim.bare or source.bare:
-        if _bare_agrees(claim, source):
-            return True
-    if claim.dates and source.dates and dates_agree(claim.dates, source.dates):
-        return "count" in (claim.dimension, source.dimension) or claim.dimension == source.dimension
-    return _other_readings_agree(claim, source)
+    elif (
+        (dimension == "count" and not claim.noun) or (source.dimension == "count" and not source.noun)
+    ) and _bare_agrees(claim, source):
+        return True
+    if claim.dates and source.dates:
+        return dates_agree(claim.dates, source.dates)
+    if claim.also or source.also or dimension == "ordinal" or source.dimension == "ordinal":
+        return _other_readings_agree(claim, source)
+    return False
 
 
 def rivals(claim: Quantity, source: Quantity) -> bool:
@@ -108,6 +114,7 @@ def _same_kind(claim: Quantity, source: Quantity) -> bool:
     return bool(readings) and one != "label" and two != "label"
 
 
+UNROUNDED: Final = frozenset(("clock", "weekday", "ordinal"))
 LASTING: Final = frozenset(("time", "span"))
 NAMES: Final = frozenset(("", "number", "version", "code"))
 
@@ -151,11 +158,24 @@ def _other_readings_agree(claim: Quantity, source: Quantity) -> bool:
 
 
 def _values_agree(claim: Quantity, source: Quantity, claimed: tuple[float, ...], stated: tuple[float, ...]) -> bool:
-    if claim.hedge != source.hedge and "about" not in (claim.hedge, source.hedge) and claim.hedge and source.hedge:
+    hedge = claim.hedge
+    if hedge and source.hedge and hedge != source.hedge and hedge != "about" and source.hedge != "about":
         return False
+    if claimed == stated:
+        return True
+    numeral = claim.precision
+    rounded = (
+        numeral.decimals
+        or numeral.scale >= 1000
+        or hedge
+        or (claim.unit and claim.unit.customary)
+        or (source.unit and source.unit.customary)
+    )
     for c in claimed:
         for s in stated:
-            if c == s or abs(c - s) <= 1e-6 * abs(s) or _rounds(claim, source, c, s) or _beyond(claim, source, c, s):
+            if abs(c - s) <= 1e-6 * abs(s) or (
+                rounded and (_rounds(claim, source, c, s) or _beyond(claim, source, c, s))
+            ):
                 return True
     return False
 
@@ -163,17 +183,14 @@ def _values_agree(claim: Quantity, source: Quantity, claimed: tuple[float, ...],
 def _rounds(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
     """Whether the claim is the source's value rounded right to what the claim writes."""
     numeral = claim.precision
-    if not numeral.values or claim.dimension in ("clock", "weekday", "ordinal"):
+    if not numeral.values or claim.dimension in UNROUNDED:
         return False
     factor = claim.unit.factor if claim.unit and claimed != numeral.values[0] else 1.0
-    step = 10.0**-numeral.decimals * numeral.scale
-    share = PLAIN
+    step, share = 10.0**-numeral.decimals * numeral.scale, PLAIN
     if claim.hedge == "about":
-        share = ROUGH
-        if not numeral.decimals:
-            zeros = _trailing_zeros(numeral.values[0] / numeral.scale)
-            step *= 10.0**zeros
-            share = 1.0 if not zeros and numeral.scale == 1.0 else ROUGH
+        zeros = 0 if numeral.decimals else _trailing_zeros(numeral.values[0] / numeral.scale)
+        step *= 10.0**zeros
+        share = ROUGH if zeros or numeral.decimals or numeral.scale != 1.0 else 1.0
     elif not numeral.decimals and numeral.scale < 1000:
         if not claim.unit or not source.unit or claim.unit.customary == source.unit.customary:
             return False
@@ -196,5 +213,9 @@ def _beyond(claim: Quantity, source: Quantity, claimed: float, stated: float) ->
     gap = stated - claimed if claim.hedge == "over" else claimed - stated
     numeral = claim.precision
     written = numeral.values[0] / numeral.scale if numeral.values else 0.0
-    step = 10.0 ** (_trailing_zeros(written) - numeral.decimals) * numeral.scale * (claim.unit.factor if claim.unit else 1.0)
+    step = (
+        10.0 ** (_trailing_zeros(written) - numeral.decimals)
+        * numeral.scale
+        * (claim.unit.factor if claim.unit else 1.0)
+    )
     return 0 <= gap < max(step, BEYOND * abs(claimed))

@@ -10,14 +10,39 @@ from functools import cache, lru_cache
 from math import inf
 from typing import Any, Final, NamedTuple
 
-from stillme.evidence.dates import Phrases, Window, phrases
+from stillme.evidence.dates import ORDINAL_ENDINGS, Phrases, Window, date_rules, phrases
 from stillme.evidence.rules import load
 from stillme.evidence.text import Text, fold
 
-__all__ = ["Numeral", "Tables", "Unit", "back", "digits", "english_words", "extended", "scaled", "scaled_like", "tables_of", "vietnamese_words"]
+__all__ = [
+    "Numeral",
+    "Tables",
+    "Unit",
+    "back",
+    "digits",
+    "english_words",
+    "extended",
+    "scaled",
+    "scaled_like",
+    "tables_of",
+    "vietnamese_words",
+]
 
 SPACES: Final = frozenset((" ", "\u00a0", "\u202f", "\u2009"))
 SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+# What a word may be to the number beside it.
+SIGN: Final = 1
+HEDGE: Final = 2
+LABEL: Final = 4
+YEAR: Final = 8
+AGE: Final = 16
+ONE_BEFORE: Final = 32
+ONE_TIME_BEFORE: Final = 64
+EXTENDS: Final = 4
+MONTH: Final = 8
+TIMED: Final = 16
+UNIT: Final = 32
+JOINT: Final = 64
 TIMES_TEN: Final = frozenset(("×", "x", "*", "·"))
 BINARY: Final = {"kilobyte": 1, "megabyte": 2, "gigabyte": 3, "terabyte": 4, "petabyte": 5}
 
@@ -41,26 +66,29 @@ class Unit(NamedTuple):
     offset: float = 0.0
     customary: bool = False
     binary: float = 0.0
+    plain: bool = True
+    single: bool = True
 
     def base(self, values: tuple[float, ...]) -> tuple[float, ...]:
         """Values in the base unit; a gigabyte may be a power of ten or of two."""
+        if len(values) == 1 and not self.binary:
+            return ((values[0] + self.offset) * self.factor,)
         if self.binary:
             return tuple(v * f for f in (self.factor, self.binary) for v in values)
-        if self.factor == 1.0 and not self.offset:
-            return values
         return tuple((v + self.offset) * self.factor for v in values)
 
 
 # Vietnamese words of the number grammar by what they do.
 GRAMMAR: Final = {
-    "one": "một", "three": "ba", "five": "năm", "ten": "mười", "tens": "mươi", "dozens": "chục", "hundred": "trăm", "odd": "linh",
-    "odd_too": "lẻ", "half": "rưỡi", "zero": "không", "point": "phẩy", "part": "phần", "share": "nửa", "number": "số", "rank": "thứ",
-    "lead": "đầu", "lead_end": "tiên", "times": "lần", "among": "giữa", "and": "và", "minus": "âm",
+    "one": "một", "three": "ba", "four": "tư", "ten": "mười", "tens": "mươi", "dozens": "chục", "hundred": "trăm",
+    "odd": "linh", "odd_too": "lẻ", "half": "rưỡi", "zero": "không", "point": "phẩy", "part": "phần", "share": "nửa",
+    "number": "số", "rank": "thứ", "lead": "đầu", "lead_end": "tiên", "times": "lần", "among": "giữa", "and": "và",
+    "minus": "âm",
 }  # fmt: skip
 
 
 class Tables:
-    """The words of numbers and units of one language, compiled for look-up by token; `folded` is typed without accents."""
+    """The words of numbers and units of one language, compiled for look-up; `folded` is typed without accents."""
 
     def __init__(self, language: str, folded: bool) -> None:
         rules = load("numbers")
@@ -75,14 +103,19 @@ class Tables:
             return [(key(word), name) for name, lists in pairs for words in lists for word in words.split()]
 
         self.format = language if language in ("en", "vi") else "other"
+        self.vietnamese = own == "vi"
         self.vi = {name: key(word) for name, word in GRAMMAR.items()}
         self.numerals = {key(w): n for w, n in rules["numerals"][own].items()}
         self.behind_ten = {key(w): n for w, n in rules["numerals"]["vi_behind_ten"].items()}
         self.signs_of_number: dict[str, float] = rules["signs"]
         self.scales = {key(w): float(n) for w, n in (rules["scales"]["en"] | rules["scales"][own]).items()}
         self.suffixes = {w: float(n) for w, n in rules["suffixes"].items()}
-        self.extenders = frozenset((*self.scales, *self.suffixes, *rules["signs"], *TIMES_TEN, self.vi["half"], self.vi["point"]))
-        self.ordinals: dict[str, int] = rules["ordinals"]["en"] | {key(w): n for w, n in rules["ordinals"]["vi"].items()}
+        self.extenders = frozenset(
+            (*self.scales, *self.suffixes, *rules["signs"], *TIMES_TEN, self.vi["half"], self.vi["point"])
+        )
+        self.ordinals: dict[str, int] = rules["ordinals"]["en"] | {
+            key(w): n for w, n in rules["ordinals"]["vi"].items()
+        }
         self.times: dict[str, int] = rules["times"]["en"]
         self.fractions: dict[str, int] = rules["fractions"]["en"]
         self.starters = _starters(rules, own == "vi", key)
@@ -94,7 +127,7 @@ class Tables:
             (word, Unit(code, f"money:{code}")) for code, lists in rules["money"].items() for word in lists[0].split()
         )
         self.not_units = {key(word): row(behind) for word, behind in rules["not_units"].items()}
-        self.timed = _timed(rules, key)
+        self.rules = date_rules(folded)
         self.hedges: Phrases[str] = _backwards(rows(rules["hedges"]))
         self.hedges_behind = phrases(rows(rules["hedges_behind"]))
         self.than_under = row(rules["than_under"])
@@ -104,24 +137,62 @@ class Tables:
         self.label_short = row(rules["label_short"])
         self.amount_numbers = row(rules["number_not_label"])
         self.joined = row(rules["joined"])
-        self.ages = row(rules["age_before"]["en"] + " " + rules["age_before"]["vi"])
-        self.year_before = row(rules["year_before"])
         self.ordinal_before = row(rules["ordinal_before"])
         self.no_ordinal_before = row(rules["no_ordinal"]["before"])
         self.no_ordinal_after = row(rules["no_ordinal"]["after"])
-        self.one_before = row(rules["one_before"][own])
-        self.one_time_before = row(rules["one_time_before"][own])
         self.not_one = row(rules["not_one"])
         self.needs_counted = row(rules["needs_counted"]) | (frozenset(self.numerals) if folded else frozenset())
         self.not_three = row(rules["not_three"])
-        self.counted = phrases(((key(w), True) for w in rules["counted"].split()))
+        self.counted = phrases((key(w), True) for w in rules["counted"].split())
         for word, options in self.units.items():
             self.counted.setdefault(word, []).extend((rest, True) for rest, _ in options)
+        self.minus = frozenset(("-", "−", "–", "minus", self.vi["minus"]))
+        self.single_units = _single_units(self)
+        self.spelt = {word: Numeral((float(value),)) for word, value in self.numerals.items()}
+        self.grammar = frozenset((*self.numerals, *self.scales, *self.behind_ten, *self.ordinals, "-", "and")) | {
+            self.vi[name] for name in ("tens", "odd", "odd_too", "half", "point")
+        }
+        self.left = _flags(
+            (SIGN, (*self.money_before, *self.minus, *"[【(,;^")), (HEDGE, self.hedges), (LABEL, self.labels),
+            (YEAR, row(rules["year_before"])), (ONE_BEFORE, row(rules["one_before"][own])),
+            (ONE_TIME_BEFORE, row(rules["one_time_before"][own])),
+            (AGE, row(rules["age_before"]["en"] + " " + rules["age_before"]["vi"])),
+        )  # fmt: skip
+        self.right = _flags(
+            (SIGN, ".)/"), (EXTENDS, self.extenders), (MONTH, self.rules.months), (TIMED, _timed(rules, key)),
+            (UNIT, (*self.units, *(w.lower() for w in self.signs), *self.between, "-")), (HEDGE, self.hedges_behind),
+            (JOINT, (*self.ranges, *self.fractions, "/", "-", self.vi["part"], "and", self.vi["and"])),
+        )  # fmt: skip
         self.plurals = row(rules["plurals"])
         self.singulars = row(rules["singulars"])
 
 
 tables_of = cache(Tables)
+
+
+def _flags(*kinds: tuple[int, Iterable[str]]) -> dict[str, int]:
+    """For each word the sum of the flags of the lists it stands in: one look-up says everything about a neighbour."""
+    found: dict[str, int] = {}
+    for flag, words in kinds:
+        for word in words:
+            found[word] = found.get(word, 0) | flag
+    return found
+
+
+def _single_units(t: Tables) -> dict[str, Unit]:
+    """Units that are one word, always the same unit, and complete: most measures end with one."""
+    timed = {*t.rules.months, *t.extenders, *t.not_units, t.rules.vi["hour"], t.rules.vi["month"]}
+    found: dict[str, Unit] = {}
+    for word, options in t.units.items():
+        if (
+            len(options) == 1
+            and not options[0][0]
+            and options[0][1].single
+            and word not in timed
+            and word not in t.signs
+        ):
+            found[word] = options[0][1]
+    return found
 
 
 def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phrases[Unit], Phrases[Unit]]:
@@ -133,7 +204,9 @@ def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phras
     for dimension, units in rules["units"].items():
         for name, (factor, sign_row, en, vi, *offset) in units.items():
             binary = 1024.0 ** BINARY[name] if name in BINARY else 0.0
-            unit = Unit(name, dimension, float(factor), float(*offset), name in customary, binary)
+            joins = dimension in ("time", "span", "degree") or name in customary
+            plain = factor == 1 and not offset and not binary
+            unit = Unit(name, dimension, float(factor), float(*offset), name in customary, binary, plain, not joins)
             signs += [(sign, unit) for sign in sign_row.split()]
             words += [(word, unit) for word in f"{en} {vi}".split()]
             english |= set(en.split())
@@ -141,7 +214,7 @@ def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phras
         words += [(word, Unit(code, f"money:{code}")) for word in f"{signs_before} {en} {vi}".split()]
         english |= set(f"{signs_before} {en}".split())
     for code, (en, vi) in rules["parts"].items():
-        words += [(word, Unit("cent", f"money:{code}", 0.01)) for word in f"{en} {vi}".split()]
+        words += [(word, Unit("cent", f"money:{code}", 0.01, plain=False)) for word in f"{en} {vi}".split()]
         english |= set(en.split())
     if not vietnamese:
         words = [(word, unit) for word, unit in words if word in english or not word.isascii()]
@@ -158,12 +231,14 @@ def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phras
 
 def _backwards(rows: Iterable[tuple[str, str | Unit]]) -> Phrases[Any]:
     """Phrases by their last token, for a look to the left."""
-    return phrases((" ".join(w.text for w in reversed(Text(row.replace("_", " ")).words)), payload) for row, payload in rows)
+    return phrases(
+        (" ".join(w.text for w in reversed(Text(row.replace("_", " ")).words)), payload) for row, payload in rows
+    )
 
 
 def _timed(rules: dict[str, Any], key: Callable[[str], str]) -> frozenset[str]:
-    """Tokens behind a number that may make it a date or a clock time."""
-    found = {*rules["months"]["en"], *rules["months"]["short"], *"/-–.:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock"}
+    """Tokens behind a number that may make it a date, a clock time or an ordinal."""
+    found = {*ORDINAL_ENDINGS, *"/-–:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock"}
     found |= {key("tháng"), key("giờ")}
     for table in (rules["day_parts"]["en"], rules["eras"]["before"].split(), rules["eras"]["after"].split()):
         found |= {key(word.split("_")[0]) for word in table}
@@ -201,7 +276,9 @@ def digits(text: str, format_: str) -> Numeral | None:
     separator = "." if dots else ","
     groups = text.split(separator)
     if len(groups) > 2:
-        return Numeral((float("".join(groups)),), 0, 1.0, text) if _thousands(groups) else Numeral((), 0, 1.0, text, True)
+        return (
+            Numeral((float("".join(groups)),), 0, 1.0, text) if _thousands(groups) else Numeral((), 0, 1.0, text, True)
+        )
     decimal = float(f"{groups[0]}.{groups[1]}")
     if not _thousands(groups):
         return Numeral((decimal,), len(groups[1]), 1.0, text)
@@ -210,7 +287,7 @@ def digits(text: str, format_: str) -> Numeral | None:
         return Numeral((whole, decimal), 3, 1.0, text)
     if separator == ("," if format_ == "en" else "."):
         return Numeral((whole,), 0, 1.0, text)
-    # A Vietnamese decimal comma before three digits may be an English thousands comma, which Vietnamese writers use too.
+    # A Vietnamese decimal comma before three digits may be an English thousands comma: Vietnamese writers use both.
     return Numeral((decimal,), 3, 1.0, text) if format_ == "en" else Numeral((decimal, whole), 3, 1.0, text)
 
 
@@ -232,24 +309,27 @@ def _thousands(groups: list[str]) -> bool:
 def back(table: Phrases[Any], tokens: list[str], at: int) -> tuple[Any, int] | None:
     """The longest phrase that ends with the token `at`, and where it begins."""
     for rest, payload in table.get(tokens[at], ()):
-        begin = at - len(rest)
-        if not rest or (begin >= 0 and tuple(reversed(tokens[begin:at])) == rest):
-            return payload, begin
+        if not rest:
+            return payload, at
+        if tokens[at - 1] == rest[0]:
+            begin = at - len(rest)
+            if len(rest) == 1 or (begin >= 0 and tuple(reversed(tokens[begin:at])) == rest):
+                return payload, begin
     return None
 
 
 def extended(window: Window, t: Tables, i: int, numeral: Numeral, money: bool) -> tuple[Numeral, int]:
     """The number with its scale word, suffix, fraction sign, power of ten or further groups, and where it ends."""
     j = i + 1
-    token = window.tokens[j]
-    if token in t.extenders and numeral.values:
-        if token in t.scales:
+    here = window.tokens[j]
+    if here in t.extenders and numeral.values:
+        if here in t.scales:
             return scaled(window, t, numeral, j)
-        if token in t.suffixes:
+        if here in t.suffixes:
             return _suffixed(window, t, numeral, j, money)
-        if token in t.signs_of_number:
-            return Numeral(tuple(v + t.signs_of_number[token] for v in numeral.values), 2), j + 1
-        return _power(window, t, numeral, j)
+        if here in t.signs_of_number:
+            return Numeral(tuple(v + t.signs_of_number[here] for v in numeral.values), 2), j + 1
+        return _power(window, numeral, j)
     if window.words[j].number and window.gaps[j] in SPACES:
         return _spaced(window, t, i, numeral)
     return numeral, j
@@ -288,7 +368,7 @@ def _suffixed(window: Window, t: Tables, numeral: Numeral, j: int, money: bool) 
     return Numeral(tuple(v * scale for v in numeral.values), numeral.decimals, scale), j + 1
 
 
-def _power(window: Window, t: Tables, numeral: Numeral, j: int) -> tuple[Numeral, int]:
+def _power(window: Window, numeral: Numeral, j: int) -> tuple[Numeral, int]:
     """3 × 10^8, 3 x 10⁸."""
     tokens = window.tokens
     if tokens[j] not in TIMES_TEN or tokens[j + 1] != "10":
@@ -320,24 +400,26 @@ def _spaced(window: Window, t: Tables, i: int, numeral: Numeral) -> tuple[Numera
 def english_words(window: Window, t: Tables, i: int, start: float | None = None) -> tuple[Numeral, int] | None:
     """two hundred and five, one and a half million; `start` is the one of "a hundred"."""
     tokens = window.tokens
+    if tokens[i + 1] not in t.grammar and tokens[i] in t.spelt:
+        return t.spelt[tokens[i]], i + 1
     total, group, scale, j = 0.0, start, 1.0, i
     while True:
-        token = tokens[j]
-        if token in t.numerals and _continues(group, t.numerals[token]):
-            group = (group or 0) + t.numerals[token]
+        here = tokens[j]
+        if here in t.numerals and _continues(group, t.numerals[here]):
+            group = (group or 0) + t.numerals[here]
             j += 1
-            if tokens[j] == "-" and 20 <= group % 100 and t.numerals.get(tokens[j + 1], 99) < 10:
+            if tokens[j] == "-" and group % 100 >= 20 and t.numerals.get(tokens[j + 1], 99) < 10:
                 j += 1
-        elif token in t.scales and group is not None:
-            size = t.scales[token]
+        elif here in t.scales and group is not None:
+            size = t.scales[here]
             if size <= 100:
                 group *= size
             else:
                 total, group, scale = total + group * size, None, size
             j += 1
-        elif token == "and" and (group is None or group % 100 == 0) and tokens[j + 1] in t.numerals and (total or group):
+        elif here == "and" and (group is None or group % 100 == 0) and tokens[j + 1] in t.numerals and (total or group):
             j += 1
-        elif token == "and" and tokens[j + 1 : j + 3] == ["a", "half"] and group is not None:
+        elif here == "and" and tokens[j + 1 : j + 3] == ["a", "half"] and group is not None:
             group, j = group + 0.5, j + 3
         else:
             break
@@ -350,6 +432,8 @@ def english_words(window: Window, t: Tables, i: int, start: float | None = None)
 def vietnamese_words(window: Window, t: Tables, i: int) -> tuple[Numeral, int] | None:
     """hai mươi mốt, năm trăm linh năm, hai nghìn không trăm linh tám, ba triệu rưỡi."""
     tokens = window.tokens
+    if tokens[i + 1] not in t.grammar:
+        return (t.spelt[tokens[i]], i + 1) if tokens[i] in t.spelt else None
     group, j = _vietnamese_group(window, t, i)
     if j == i:
         return None
@@ -375,7 +459,7 @@ def vietnamese_words(window: Window, t: Tables, i: int) -> tuple[Numeral, int] |
 
 
 def _vietnamese_group(window: Window, t: Tables, i: int, more: bool = False) -> tuple[float, int]:
-    """A number below a thousand and where it ends; behind a scale word (`more`) only one that is written out in full."""
+    """A number below a thousand and where it ends; behind a scale word (`more`) only one written out in full."""
     tokens = window.tokens
     vi = t.vi
     if more and tokens[i] in (vi["odd"], vi["odd_too"]) and tokens[i + 1] in t.numerals:
@@ -417,10 +501,10 @@ def _vietnamese_tens(window: Window, t: Tables, i: int) -> tuple[float, int]:
 
 def _behind_ten(window: Window, t: Tables, tens: float, i: int) -> tuple[float, int]:
     """The digit behind a ten; "mười năm" is ten years, so five is only lăm, and one behind ten is một."""
-    token = window.tokens[i]
-    if tens == 10 and token == t.vi["one"]:
+    here = window.tokens[i]
+    if tens == 10 and here == t.vi["one"]:
         return 11.0, i + 1
-    digit = t.behind_ten.get(token, 0)
+    digit = t.behind_ten.get(here, 0)
     if digit and window.tokens[i + 1] not in (t.vi["tens"], t.vi["hundred"]):
         return tens + digit, i + 1
     return tens, i
@@ -438,5 +522,3 @@ def scaled_like(one: Numeral, two: Numeral) -> Numeral:
     if two.scale < 1000 or one.scale != 1.0 or one.values[0] * two.scale > two.values[0]:
         return one
     return Numeral(tuple(v * two.scale for v in one.values), one.decimals, two.scale)
-
-

@@ -11,11 +11,12 @@ from stillme.evidence.concepts import concepts_of
 from stillme.evidence.names import Name, find_names
 from stillme.evidence.numbers import Quantity, find_quantities
 from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text
+from stillme.evidence.text import Sentence, Text, stem
 
 __all__ = ["Cues", "Reading", "Statement", "cues"]
 
 NEGATION_REACH: Final = 5
+SEGMENT_WORDS: Final = frozenset("and or but while whereas và hoặc còn nhưng".split())
 CLAUSE_MARKS: Final = frozenset(",;:.!?()")
 
 
@@ -83,6 +84,25 @@ class Statement:
         return frozenset(words[i].stem for i in self.content)
 
     @lazy
+    def every_stem(self) -> frozenset[str]:
+        """The stems of all its words, stop words included."""
+        return frozenset(w.stem for w in self.reading.text.words[self.first : self.last])
+
+    @lazy
+    def segments(self) -> list[int]:
+        """For each of its tokens the number of the segment it stands in; commas and conjunctions part segments."""
+        parts, number = [], 0
+        for lower in self.lowers:
+            if lower in CLAUSE_MARKS or lower in SEGMENT_WORDS:
+                number += 1
+            parts.append(number)
+        return parts
+
+    def segment(self, token: int) -> int:
+        """The segment of one of its tokens."""
+        return self.segments[token - self.first]
+
+    @lazy
     def folded(self) -> frozenset[str]:
         """All its words without accents."""
         return frozenset(w.folded.removesuffix("'s") for w in self.reading.text.words[self.first : self.last] if w.word or w.number)
@@ -115,7 +135,7 @@ class Statement:
             return found
         words, negative, boundary = self.reading.text.words, cues().words("negation"), cues().words("boundary")
         for i in range(self.first, self.last):
-            if words[i].lower not in negative or self.reading.concepts[i]:  # 'chưa sử dụng' is one word for 'unused'
+            if words[i].lower not in negative or (words[i].capital and i > self.first):  # a name such as 'Nothing'
                 continue
             reach: list[int] = []
             for j in range(i + 1, min(i + 1 + NEGATION_REACH, self.last)):
@@ -136,8 +156,10 @@ class Statement:
         return cue in self.cues
 
     def holds_name(self, name: Name) -> bool:
-        """Whether the name stands in it, in any spelling of accents and spaces."""
-        return name.within(self.folded) or spelt_otherwise(name, self.folded, lambda: self.pairs)
+        """Whether the name stands in it, in any spelling of accents and spaces, in any number."""
+        if name.within(self.folded) or spelt_otherwise(name, self.folded, lambda: self.pairs):
+            return True
+        return all(part in self.folded or stem(part) in self.every_stem for part in name.parts)
 
     @property
     def refers_back(self) -> bool:

@@ -1,7 +1,8 @@
 """The built-in guard: does a text ask for, advise or contain something unsafe, judged on acts, targets and context.
 
-Words alone never decide. A sentence is unsafe where an act meets its object ("build" and "bomb", "poison" and "my neighbour")
-and the sentence asks for it, advises it, or is harmful as said; prevention, law, history, reports and play turn it away.
+Words alone never decide. A sentence is unsafe where an act meets its object ("build" and "bomb", "poison" and "my boss")
+and the sentence asks for it, advises it, or is harmful as said; prevention, law, history, reports and play turn it
+away. The lists and the rules stand in `rules/safety.yaml`.
 """
 
 from __future__ import annotations
@@ -22,17 +23,16 @@ __all__ = ["Danger", "Target", "find_dangers"]
 Target = Literal["query", "draft"]
 Range = tuple[int, int]
 Roles = dict[str, list[Range]]
+Hits = list[tuple[int, int, str]]
+Languages = tuple[str, ...]
 
 ADULT_AGE: Final = 18
 ASK_REACH: Final = 30
 ADVICE_REACH: Final = 8
 SUBJECT_REACH: Final = 2
+LONGEST_PHRASE: Final = 16
+LOOK_BACK: Final = 60
 YEAR_DIGITS: Final = 4
-JOINS: Final = frozenset({",", "and", "then", "or", "to", "by", ":", "và", "rồi", "để", "hoặc", "va", "roi", "de", "hoac"})
-CLAUSE_ENDS: Final = frozenset({",", "then", "thì", "thi", "rồi", "roi"})
-SPEAKER: Final = frozenset({"me", "us", "tôi", "mình", "em", "toi", "minh"})
-AGE_UNITS: Final = frozenset({"old", "yo", "tuổi", "tuoi"})
-REFERRING: Final = frozenset({"one", "it", "some", "them", "that", "these", "those", "nó", "chúng"})
 REFERRED: Final = ("arms", "drug", "malware", "counterfeit")
 # Verbs whose "you can" is as often a warning as an advice.
 WARNED_OF: Final = frozenset({"violence", "self-harm"})
@@ -62,31 +62,34 @@ class _Rule:
     unless: tuple[str, ...] = ()
 
 
-class _Reader(NamedTuple):
-    """The compiled lists of one language."""
+class _Words(NamedTuple):
+    """Sets of single words, of both languages."""
 
-    triggers: Lexicon
-    harmless: Lexicon
-    context: Lexicon
-
-
-class _Tables(NamedTuple):
-    """What both languages share."""
-
-    rules: tuple[_Rule, ...]
-    parts: frozenset[str]
-    measures: frozenset[str]
-    topics: frozenset[str]
     english: frozenset[str]
-    people: frozenset[str]
+    measures: frozenset[str]
+    parts: frozenset[str]
+    topics: frozenset[str]
+    joins: frozenset[str]
+    clause_ends: frozenset[str]
+    speaker: frozenset[str]
+    ages: frozenset[str]
+    referring: frozenset[str]
 
 
 @cache
-def _tables() -> _Tables:
-    rules = load("safety")
-    compiled = tuple(_Rule(**{**rule, "unless": tuple(rule.get("unless", ()))}) for rule in rules["rules"])
-    words = [frozenset(str(rules[key]).split()) for key in ("parts", "measures", "topics", "english")]
-    return _Tables(compiled, *words, frozenset(str(rules["context"]["en"]["person"]).split()))
+def _words() -> _Words:
+    rows: dict[str, str] = load("safety")["words"]
+    return _Words(**{name: frozenset(row.split()) for name, row in rows.items()})
+
+
+@cache
+def _people() -> frozenset[str]:
+    return frozenset(str(load("safety")["context"]["en"]["person"]).split())
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    return tuple(_Rule(**{**rule, "unless": tuple(rule.get("unless", ()))}) for rule in load("safety")["rules"])
 
 
 @cache
@@ -105,7 +108,15 @@ def _context(language: str) -> Lexicon:
 
 
 def _phrases(lists: Mapping[str, Any]) -> dict[str, list[str]]:
-    return {name: value.split() if isinstance(value, str) else value for name, value in lists.items()}
+    return {name: _grouped(value) if isinstance(value, str) else value for name, value in lists.items()}
+
+
+def _grouped(row: str) -> list[str]:
+    """A row of words as phrases, one for each first word, so that a text is compared with each only once."""
+    groups: dict[str, list[str]] = {}
+    for word in row.split():
+        groups.setdefault(word.partition("_")[0], []).append(word)
+    return ["|".join(group) for group in groups.values()]
 
 
 def find_dangers(text: Text, target: Target) -> list[Danger]:
@@ -117,16 +128,16 @@ def find_dangers(text: Text, target: Target) -> list[Danger]:
     return list(_dangers(text, target, languages, hits))
 
 
-def _languages(text: Text) -> tuple[str, ...]:
+def _languages(text: Text) -> Languages:
     """Which lists to read a text with: without accents, Vietnamese words look like English ones ('súng', 'sung')."""
     if text.accented:
         return ("en", "vi")
-    english, vietnamese = _tables().english, word_rules().stop_folded
-    balance = sum((lower in english) - (lower in vietnamese) for lower in text.lowers)
-    return ("en",) if balance > 0 else ("en", "vi")
+    present = set(text.lowers)
+    english, vietnamese = present & _words().english, present & word_rules().stop_folded
+    return ("en",) if len(english) > len(vietnamese) else ("en", "vi")
 
 
-def _dangers(text: Text, target: Target, languages: tuple[str, ...], hits: list[tuple[int, int, str]]) -> Iterator[Danger]:
+def _dangers(text: Text, target: Target, languages: Languages, hits: Hits) -> Iterator[Danger]:
     previous: set[str] = set()
     for sentence in split(text):
         low = bisect_left(hits, (sentence.first, 0, ""))
@@ -140,9 +151,7 @@ def _dangers(text: Text, target: Target, languages: tuple[str, ...], hits: list[
         previous = {name for _, _, name in own if name in REFERRED} if target == "query" else set()
 
 
-def _roles(
-    text: Text, sentence: Sentence, languages: tuple[str, ...], hits: list[tuple[int, int, str]], previous: set[str]
-) -> Roles:
+def _roles(text: Text, sentence: Sentence, languages: Languages, hits: Hits, previous: set[str]) -> Roles:
     """Which words of the sentence play which part."""
     first, last = sentence.first, sentence.last
     roles: Roles = {}
@@ -151,8 +160,8 @@ def _roles(
         roles.setdefault(name, []).append((start, end))
     if not roles and not previous:
         return roles
-    around = sorted((m.first, m.last, m.name) for language in languages for m in _context(language).find(text, first, last))
-    for start, end, name in _outside(around, spared):
+    found = (match for language in languages for match in _context(language).find(text, first, last))
+    for start, end, name in _outside(sorted((m.first, m.last, m.name) for m in found), spared):
         roles.setdefault(name, []).append((start, end))
     _add_people(text, sentence, roles)
     _add_referred(text, sentence, roles, previous)
@@ -161,7 +170,7 @@ def _roles(
     return roles
 
 
-def _outside(hits: list[tuple[int, int, str]], spared: list[Range]) -> Iterator[tuple[int, int, str]]:
+def _outside(hits: Hits, spared: list[Range]) -> Iterator[tuple[int, int, str]]:
     """The hits that do not lie in a harmless phrase."""
     reach, at = 0, 0
     for hit in hits:
@@ -173,15 +182,16 @@ def _outside(hits: list[tuple[int, int, str]], spared: list[Range]) -> Iterator[
 
 
 def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
-    """Targets that no list can name: ages under 18, what belongs to a person, a proper name behind a verb for people."""
-    words, people = text.words, _tables().people
+    """Targets that no list can name: an age under 18, what belongs to a person, a name behind a verb for people."""
+    words, people = text.words, _people()
     for i in range(sentence.first, sentence.last):
         lower = words[i].lower
         if lower.endswith("'s") and lower[:-2] in people:
             roles.setdefault("others", []).append((i, i + 1))
         elif words[i].number and _under_age(text, i, sentence.last):
             roles.setdefault("minor", []).append((i, i + 1))
-    names = [(end, end + 1) for _, end in roles.get("slay", ()) if end < sentence.last and words[end].capital and not words[end].upper]
+    ends = [end for _, end in roles.get("slay", ()) if end < sentence.last]
+    names = [(end, end + 1) for end in ends if words[end].capital and not words[end].upper]
     if names:
         roles["name"] = names
     if "person" in roles:
@@ -192,7 +202,7 @@ def _under_age(text: Text, i: int, last: int) -> bool:
     digits = text.words[i].text
     if len(digits) > 2 or not digits.isdecimal() or int(digits) >= ADULT_AGE:
         return False
-    return text.lowers[i - 1] == "aged" or not AGE_UNITS.isdisjoint(text.lowers[i + 1 : min(i + 5, last)])
+    return text.lowers[i - 1] == "aged" or not _words().ages.isdisjoint(text.lowers[i + 1 : min(i + 5, last)])
 
 
 def _possessive(text: Text, person: Range) -> bool:
@@ -207,7 +217,8 @@ def _possessive(text: Text, person: Range) -> bool:
 def _add_referred(text: Text, sentence: Sentence, roles: Roles, previous: set[str]) -> None:
     """'How do I make one?' asks for what the sentence before named."""
     if previous:
-        places = [(i, i + 1) for i in range(sentence.first, sentence.last) if text.lowers[i] in REFERRING]
+        referring = _words().referring
+        places = [(i, i + 1) for i in range(sentence.first, sentence.last) if text.lowers[i] in referring]
         for name in previous:
             if places:
                 roles.setdefault(name, []).extend(places)
@@ -216,7 +227,7 @@ def _add_referred(text: Text, sentence: Sentence, roles: Roles, previous: set[st
 class _Scene:
     """One sentence with the parts its words play."""
 
-    def __init__(self, text: Text, sentence: Sentence, target: Target, roles: Roles, languages: tuple[str, ...]) -> None:
+    def __init__(self, text: Text, sentence: Sentence, target: Target, roles: Roles, languages: Languages) -> None:
         self.text = text
         self.sentence = sentence
         self.target = target
@@ -234,15 +245,13 @@ class _Scene:
 
     def category(self) -> str | None:
         """The category of the first rule that holds, or None."""
-        return next((rule.category for rule in _tables().rules if self._holds(rule)), None)
+        return next((rule.category for rule in _rules() if self._holds(rule)), None)
 
     def _holds(self, rule: _Rule) -> bool:
-        roles = self.roles
-        if rule.act not in roles or (rule.object and rule.object not in roles) or (rule.also and rule.also not in roles):
+        needed = (rule.act, rule.object, rule.also)
+        if not all(name in self.roles for name in needed if name) or any(map(self._exempt, rule.unless)):
             return False
-        if any(self._exempt(name) for name in rule.unless):
-            return False
-        return any(self._meant(rule, act) for act in roles[rule.act] if self._reaches(rule, act))
+        return any(self._meant(rule, act) for act in self.roles[rule.act] if self._reaches(rule, act))
 
     def _exempt(self, name: str) -> bool:
         if name != "safety" or self.target == "draft":
@@ -251,7 +260,7 @@ class _Scene:
 
     def _reaches(self, rule: _Rule, act: Range) -> bool:
         """Whether the act follows its subject and its object follows (or stands inside) the act, each within reach."""
-        if rule.after and not any(0 <= act[0] - last <= SUBJECT_REACH for _, last in self.roles.get(rule.after, ())):
+        if rule.after and self._before(rule.after, act, SUBJECT_REACH) < 0:
             return False
         if not rule.object:
             return True
@@ -268,17 +277,17 @@ class _Scene:
         if rule.crossing == "any":
             return True
         if rule.crossing == "topic":
-            turned = any(first <= turn < last for turn, _ in self.roles.get("turns", ()))
-            return not turned and _tables().topics.isdisjoint(self.text.lowers[first:last])
+            topic = not _words().topics.isdisjoint(self.text.lowers[first:last])
+            return not topic and not self._starts_in("turns", first, last)
         return not self._parted(first, last)
 
     def _parted(self, first: int, last: int) -> bool:
-        lowers, tables = self.text.lowers, _tables()
+        """Whether a preposition or the like stands between: 'write for me' and 'a kilo of' part nothing."""
+        lowers, words = self.text.lowers, _words()
         for i in range(first, last):
-            if lowers[i] in tables.parts:
-                if lowers[i + 1] not in SPEAKER:
-                    return True
-            elif lowers[i] == "of" and lowers[i - 1] not in tables.measures:
+            if lowers[i] in words.parts and lowers[i + 1] not in words.speaker:
+                return True
+            if lowers[i] == "of" and lowers[i - 1] not in words.measures:
                 return True
         return False
 
@@ -292,10 +301,11 @@ class _Scene:
         return rule.mood != "requested" and self._advised(rule, act)
 
     def _cited(self, act: Range) -> bool:
-        """Quoted as somebody's words or as a title; in a draft also inside a quotation that began in an earlier sentence."""
-        if not self.text.quoted[act[0]]:
+        """Quoted as somebody's words or as a title; in a draft also in a quotation that an earlier sentence opened."""
+        quoted = self.text.quoted
+        if not quoted[act[0]]:
             return False
-        return "quotes" in self.roles or (self.target == "draft" and all(self.text.quoted[self.sentence.first : act[0]]))
+        return "quotes" in self.roles or (self.target == "draft" and all(quoted[self._look_back(act) : act[0]]))
 
     def _stated(self, rule: _Rule, act: Range) -> bool:
         """A question is not a statement, unless it asks for the thing."""
@@ -307,19 +317,26 @@ class _Scene:
         """The last words before the act that frame it ask for it, and do not turn it away."""
         if act[0] == self.head and not rule.noun and self._base_form(act):
             return "lawful" not in self.roles
-        ask = self._before("asks", act, ASK_REACH)
+        ask = self._ask(act)
         if rule.category != "self-harm" or "methods" in self.roles:
             ask = max(ask, self._before("wishes", act, ASK_REACH))
-        if act[0] > self.sentence.first and self.text.folded[act[0] - 1] == "cach":
-            ask = act[0]
         return ask >= self._before("turns", act, ASK_REACH) and (ask >= 0 or rule.mood == "named")
+
+    def _ask(self, act: Range) -> int:
+        """Where the request before the act ends, or -1; one that stands behind the act counts if nothing else does."""
+        if act[0] > self.sentence.first and self.text.folded[act[0] - 1] == "cach":
+            return act[0]
+        ask = self._before("asks", act, ASK_REACH)
+        if ask >= 0:
+            return -1 if self.text.folded[ask - 1] == "cach" and self._narrated(act) else ask
+        return 0 if self._starts_in("asks_after", act[1], self.sentence.last) else -1
 
     def _advised(self, rule: _Rule, act: Range) -> bool:
         """The draft tells the reader to do it: an instruction, or an advice to 'you'."""
         if not rule.noun and self._base_form(act) and self._instructed(act):
             return "lawful" not in self.roles and "nominal" not in self.roles
         advice = self._before("advises", act, ADVICE_REACH)
-        if advice < 0 and (rule.category not in WARNED_OF or self._by_means(act)):
+        if advice < 0 and (rule.category not in WARNED_OF or self._starts_in("means", act[1], act[1] + ADVICE_REACH)):
             advice = self._before("advises_maybe", act, ADVICE_REACH)
         return advice >= 0 and advice >= self._before("turns", act, ASK_REACH)
 
@@ -330,41 +347,44 @@ class _Scene:
         before = self.text.lowers[act[0] - 1]
         if self._narrated(act):
             return False
-        if self._starts_with("opens") and before in JOINS:
+        if self._starts_in("opens", self.head, self.head + 1) and before in _words().joins:
             return self._before("turns", act, ASK_REACH) < 0
-        if not self._starts_with("clauses"):
+        if not self._starts_in("clauses", self.head, self.head + 1):
             return False
-        return before in CLAUSE_ENDS or (self._next_to("clauses", act) and self._addressed(act))
+        return before in _words().clause_ends or (self._before("clauses", act, 0) == act[0] and self._addressed(act))
 
     def _narrated(self, act: Range) -> bool:
         """In Vietnamese, which has no tense, names and years before the act mark a report."""
         if "vi" not in self.languages:
             return False
-        return any(w.capital or (w.number and len(w.text) == YEAR_DIGITS) for w in self.text.words[self.head + 1 : act[0]])
+        before = self.text.words[max(self.head + 1, self._look_back(act)) : act[0]]
+        return any(word.capital or (word.number and len(word.text) == YEAR_DIGITS) for word in before)
+
+    def _look_back(self, act: Range) -> int:
+        """The start of the sentence, or of as much of it as may be read for each act without reading it all each time."""
+        return max(self.sentence.first, act[0] - LOOK_BACK)
 
     def _addressed(self, act: Range) -> bool:
         """The reader is spoken to after the act: 'to build it, you need', 'to build it, mix'."""
-        after = [*self.roles.get("you", ()), *self.roles.get("opens", ())]
-        return any(first > act[1] for first, _ in after)
-
-    def _starts_with(self, name: str) -> bool:
-        return any(first == self.head for first, _ in self.roles.get(name, ()))
-
-    def _by_means(self, act: Range) -> bool:
-        return any(act[1] <= first <= act[1] + ADVICE_REACH for first, _ in self.roles.get("means", ()))
+        return any(self._starts_in(name, act[1] + 1, self.sentence.last) for name in ("you", "opens"))
 
     def _base_form(self, act: Range) -> bool:
         lower = self.text.lowers[act[0]]
         return not (lower.endswith("ing") and len(lower) > len("bring"))
 
-    def _next_to(self, name: str, act: Range) -> bool:
-        return any(last == act[0] for _, last in self.roles.get(name, ()))
+    def _starts_in(self, name: str, first: int, last: int) -> bool:
+        """Whether a phrase of a list starts in a token range."""
+        ranges = self.roles.get(name, ())
+        at = bisect_left(ranges, (first, 0))
+        return at < len(ranges) and ranges[at][0] < last
 
     def _before(self, name: str, act: Range, reach: int) -> int:
-        """Where the last phrase of a list that precedes the act ends, or -1; a request may begin with the act itself."""
+        """Where the last phrase of a list that precedes the act ends, or -1; a request may run into the act itself."""
+        ranges = self.roles.get(name, ())
         best = -1
-        for first, last in self.roles.get(name, ()):
-            if first > act[0]:
+        for i in range(bisect_left(ranges, (act[0] + 1, 0)) - 1, -1, -1):
+            first, last = ranges[i]
+            if act[0] - first > reach + LONGEST_PHRASE:
                 break
             if (last <= act[0] or name != "turns") and act[0] - last <= reach:
                 best = max(best, last)

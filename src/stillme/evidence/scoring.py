@@ -12,7 +12,7 @@ from stillme.evidence.rules import load
 __all__ = ["FEATURES", "features", "probability"]
 
 FEATURES: Final = (
-    "bias", "covered", "context", "missing", "longest_missing", "missing_names", "missing_figures", "incompatible",
+    "bias", "covered", "context", "core", "missing", "longest_missing", "missing_names", "missing_figures", "incompatible",
     "certainty", "exclusivity", "statements", "across_languages",
 )  # fmt: skip
 
@@ -27,11 +27,15 @@ def features(found: Alignment) -> tuple[float, ...]:
     for i in content:
         run = run + 1 if i in missing else 0
         longest = max(longest, run)
-    across = found.claim.reading.language != found.source.language
+    named = {i for item in (*found.claim.names, *found.claim.quantities) for i in range(item.first, item.last)}
+    core = [i for i in content if i not in named]
+    languages = {found.claim.reading.language, found.source.language}
+    across = languages == {"en", "vi"}
     return (
         1.0,
         sum(i in found.covered for i in content) / total,
         sum(i in found.context for i in content) / total,
+        sum(i not in missing for i in core) / len(core) if core else 1.0,
         len(missing) / total,
         min(longest, 6) / 6,
         float(min(2, kinds.count("name missing"))),

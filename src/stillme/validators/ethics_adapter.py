@@ -1,0 +1,122 @@
+"""The question asks for nothing unsafe, and the draft contains nothing unsafe."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
+
+from stillme.errors import shown
+from stillme.evidence.safety import find_dangers
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer, Span
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+    from stillme.evidence.text import Text
+
+__all__ = ["EthicsAdapter"]
+
+SAFE_WHEN_TRUE: Final = ("safe", "allowed", "passed")
+UNSAFE_WHEN_TRUE: Final = ("unsafe", "flagged", "blocked", "violation")
+NAMES_THE_CATEGORY: Final = ("category", "reason")
+EXPECTED: Final = "expected a bool (True: safe), (bool, reason), or a dict or object with one of " + ", ".join(
+    (*SAFE_WHEN_TRUE, *UNSAFE_WHEN_TRUE)
+)
+SHARED_WORDS: Final = 4
+LONGEST_REASON: Final = 120
+
+
+class _Opinion(NamedTuple):
+    safe: bool
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EthicsAdapter(Observer):
+    """Nothing unsafe is asked for or said; judged by the built-in guard, or by any callable that takes a text."""
+
+    name: ClassVar[str] = "EthicsAdapter"
+    gates: ClassVar = {Reason.UNSAFE_CONTENT: Gate.HARD}
+
+    guard_callable: Callable[[str], object] | None = None
+    target: Literal["query", "draft"] = "draft"
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the judgement is made by code that is not ours."""
+        return self.guard_callable is not None
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Flag unsafe content in the query or the draft; the detail names the category and never repeats the text."""
+        text = evidence.query if self.target == "query" else evidence.draft
+        if text.blank:
+            found = self.skipped(f"the {self.target} is empty")
+        elif self.guard_callable is None:
+            found = self._judged(text)
+        else:
+            found = self._adapted(text, self.guard_callable(text.raw))
+        return replace(found, stage=self.target)
+
+    def _judged(self, text: Text) -> Finding:
+        dangers = find_dangers(text, self.target)
+        if not dangers:
+            return self.passed()
+        categories = dict.fromkeys(danger.category for danger in dangers)
+        spans = [(danger.start, danger.end) for danger in dangers] if self.target == "draft" else []
+        return self._unsafe(", ".join(categories), spans)
+
+    def _adapted(self, text: Text, answer: object) -> Finding:
+        opinion = _opinion(answer)
+        if opinion is None:
+            return self.errored(f"the guard callable returned {_described(answer, text)}: {EXPECTED}")
+        if opinion.safe:
+            return self.passed("judged safe by the guard callable")
+        category = _without_the_text(opinion.category, text) or "so judged by the guard callable"
+        return self._unsafe(category, [(0, len(text.raw))] if self.target == "draft" else [])
+
+    def _unsafe(self, category: str, spans: Sequence[Span]) -> Finding:
+        return self.flagged(Reason.UNSAFE_CONTENT, f"unsafe content in the {self.target}: {category}", spans)
+
+
+def _opinion(answer: object) -> _Opinion | None:
+    """What a callable's answer says, or None if it says nothing that can be relied on."""
+    if isinstance(answer, bool):
+        return _Opinion(answer)
+    if isinstance(answer, tuple):
+        sound = len(answer) == 2 and isinstance(answer[0], bool) and isinstance(answer[1], str | None)
+        return _Opinion(answer[0], answer[1]) if sound else None
+    said = {key: _get(answer, key) for key in (*SAFE_WHEN_TRUE, *UNSAFE_WHEN_TRUE)}
+    votes = [value == (key in SAFE_WHEN_TRUE) for key, value in said.items() if isinstance(value, bool)]
+    if not votes:
+        return None
+    named = (_get(answer, key) for key in NAMES_THE_CATEGORY)
+    # An answer that calls a text both safe and unsafe is read as unsafe.
+    return _Opinion(all(votes), next((name for name in named if isinstance(name, str) and name.strip()), None))
+
+
+def _get(answer: object, key: str) -> object:
+    return answer.get(key) if isinstance(answer, Mapping) else getattr(answer, key, None)
+
+
+def _described(answer: object, text: Text) -> str:
+    if inspect.iscoroutine(answer):
+        answer.close()
+        return "a coroutine (it must not be async)"
+    if isinstance(answer, str):
+        return shown(answer) if _without_the_text(answer, text) else "a str that repeats the text"
+    if answer is None or isinstance(answer, int | float) or answer == {}:
+        return shown(answer)
+    return f"a {type(answer).__name__}"
+
+
+def _without_the_text(reason: str | None, text: Text) -> str | None:
+    """The reason, unless it is long or repeats words of the text that it judges."""
+    words = (reason or "").lower().split()
+    if not reason or not words or len(reason) > LONGEST_REASON:
+        return None
+    judged = " ".join(text.raw.lower().split())
+    runs = (" ".join(words[i : i + SHARED_WORDS]) for i in range(max(1, len(words) - SHARED_WORDS + 1)))
+    repeats = len(words) >= SHARED_WORDS and any(run in judged for run in runs)
+    return None if repeats or judged in " ".join(words) else " ".join(reason.split())

@@ -1,0 +1,112 @@
+"""PhilosophicalDepthValidator: a philosophical question gets reasons and more than one position, not a bare verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from stillme.evidence.lexicon import Lexicon, Match
+from stillme.evidence.rules import load
+from stillme.evidence.text import Text
+from stillme.reasons import Gate, Reason
+from stillme.validators.base import Finding, Observer
+
+if TYPE_CHECKING:
+    from stillme.evidence import Evidence
+
+__all__ = ["PhilosophicalDepthValidator"]
+
+ANSWERING: Final = frozenset({"fact", "opinion", "self"})
+MIN_CONTENT_WORDS: Final = 4
+
+
+@cache
+def _questions() -> Lexicon:
+    rules = load("philosophy")
+    return Lexicon(rules["questions"], rules["classes"])
+
+
+@cache
+def _answers() -> Lexicon:
+    return Lexicon(load("philosophy")["answers"])
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(str(load("philosophy")[name]).split())
+
+
+@dataclass(frozen=True, slots=True)
+class PhilosophicalDepthValidator(Observer):
+    """An answer to a philosophical question says more than yes or no: it gives a reason or a second position.
+
+    Shallow: fewer than `min_words` words, fewer than `min_sentences` sentences that say something, or neither of the two.
+    """
+
+    name: ClassVar[str] = "PhilosophicalDepthValidator"
+    gates: ClassVar[dict[Reason, Gate]] = {Reason.SHALLOW_PHILOSOPHICAL_ANSWER: Gate.SOFT}
+
+    min_words: int = 25
+    min_sentences: int = 2
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Flag a shallow answer; other questions are not judged."""
+        if evidence.draft.blank:
+            return self.skipped("the draft is blank")
+        if not is_philosophical(evidence.query):
+            return self.skipped("not a philosophical question")
+        if not any(claim.kind in ANSWERING for claim in evidence.claims):
+            return self.skipped("the draft gives no answer")
+        lacking = self._lacking(evidence)
+        if not lacking:
+            return self.passed()
+        sentences = evidence.draft_sentences
+        return self.flagged(
+            Reason.SHALLOW_PHILOSOPHICAL_ANSWER,
+            f"answers a philosophical question with {lacking}",
+            spans=[(sentences[0].start, sentences[-1].end)],
+        )
+
+    def _lacking(self, evidence: Evidence) -> str | None:
+        """What the answer lacks, in words."""
+        draft = evidence.draft
+        words = sum(word.word for word in draft.words)
+        if words < self.min_words:
+            return f"{words} words"
+        told = sum(
+            sum(w.content and w.word for w in draft.words[s.first : s.last]) >= MIN_CONTENT_WORDS
+            for s in evidence.draft_sentences
+        )
+        if told < self.min_sentences:
+            return f"{told} sentence{'' if told == 1 else 's'} of substance"
+        if _answers().names(draft) or _positions(draft) > 1:
+            return None
+        return "no reason and no second position"
+
+
+def is_philosophical(query: Text) -> bool:
+    """Whether the question is one of philosophy itself, not one about a philosopher, a book or a document."""
+    matches = list(_questions().find(query))
+    names = {match.name for match in matches}
+    if "factual" in names or any(match.name == "about_views" and _names_thinker(query, match) for match in matches):
+        return False
+    return "philosophical" in names or any(match.name == "bare" and _is_bare(query, match) for match in matches)
+
+
+def _is_bare(query: Text, match: Match) -> bool:
+    return match.last >= len(query) or query.lowers[match.last] in _words("endings")
+
+
+def _names_thinker(query: Text, views: Match) -> bool:
+    """Whether a name stands in the question (at its start only before the verb), or a document is asked about."""
+    known = _words("not_thinkers")
+    opening = 0 if views.first == 1 and not query.words[0].stop else 1
+    named = any(w.capital and not w.upper and w.lower not in known for w in query.words[opening:])
+    return named or any(w.lower in _words("documents") for w in query.words)
+
+
+def _positions(draft: Text) -> int:
+    """How many positions the draft names: compatibilists, stoicism, …"""
+    endings = tuple(load("philosophy")["positions"])
+    return len({w.stem for w in draft.words if w.word and len(w.lower) > 6 and w.lower.endswith(endings)})

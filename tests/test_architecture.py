@@ -1,0 +1,132 @@
+"""The folder listing is the architecture: imports point one way, names agree, public names are complete."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import stillme
+from stillme.reasons import Reason
+from stillme.validators.registry import BUILT_IN
+
+SOURCE = Path(stillme.__file__).parent
+ROOT = Path(__file__).parents[1]
+# Each room may import from the rooms before it. `__init__` only names what others may use.
+ORDER = ["version", "lazy", "errors", "reasons", "contract", "evidence", "validators", "policy", "decision", "response", "guard", "terminal", "cli"]
+
+
+def room(module: str) -> str:
+    """stillme.evidence.text → evidence."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def imports(path: Path) -> set[str]:
+    """The rooms of this package that a file imports when it runs; imports for type checkers only do not count."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    guarded = {id(n) for block in ast.walk(tree) if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test) for n in ast.walk(block)}
+    found = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module and id(n) not in guarded}
+    found |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) and id(n) not in guarded for a in n.names}
+    return {room(module) for module in found if module.split(".")[0] == "stillme"}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    """A room imports only from itself and from rooms before it."""
+    own = path.relative_to(SOURCE).with_suffix("").parts[0]
+    if own in ("__init__", "__main__"):
+        return
+    allowed = set(ORDER[: ORDER.index(own) + 1])
+
+    # the chain makes evidence from plain texts, and repairs run it again
+    assert imports(path) - {"__init__"} <= allowed
+
+
+def test_every_room_is_in_the_order() -> None:
+    """A new module has to say where it stands."""
+    rooms = {p.relative_to(SOURCE).with_suffix("").parts[0] for p in SOURCE.rglob("*.py")}
+
+    assert rooms - {"__init__", "__main__", "wording", "presets", "schemas"} == set(ORDER)
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    """The package itself imports no third-party code until a name is used."""
+    assert imports(SOURCE / "__init__.py") == {"version"}
+
+
+def test_public_names_are_sorted_complete_and_importable() -> None:
+    """`__all__` is what `from stillme import *` gives."""
+    assert stillme.__all__ == sorted(stillme.__all__)
+    assert all(getattr(stillme, name) is not None for name in stillme.__all__)
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_every_module_says_what_it_exports(path: Path) -> None:
+    """`__all__` of every module is sorted and names things that exist."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    name = ".".join(("stillme", *(p for p in parts if p != "__init__")))
+    if name.endswith("__main__"):
+        return
+    module = importlib.import_module(name)
+    exported = getattr(module, "__all__", None)
+
+    if exported is not None:
+        assert list(exported) == sorted(exported)
+        assert all(hasattr(module, item) for item in exported)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_one_name_in_five_places(name: str) -> None:
+    """Class, file, policy key, docs page and test file of a validator carry one name."""
+    snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+    assert (SOURCE / "validators" / f"{snake}.py").is_file()
+    assert (ROOT / "tests" / "validators" / f"test_{snake}.py").is_file()
+    assert (ROOT / "docs" / "validators" / f"{name}.md").is_file()
+
+
+@pytest.mark.parametrize("language", ["en", "vi"])
+def test_every_reason_has_words_in_both_languages(language: str) -> None:
+    """A code that a user may see can be said in words."""
+    words = yaml.safe_load((SOURCE / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
+
+    assert set(words["reasons"]) - {"unknown"} == {reason.value for reason in Reason}
+
+
+def test_both_languages_have_the_same_wording_keys() -> None:
+    """What is worded in one language is worded in the other."""
+    files = [yaml.safe_load((SOURCE / "wording" / f"{lang}.yaml").read_text(encoding="utf-8")) for lang in ("en", "vi")]
+    shapes = [{(a, b) for a, section in f.items() if isinstance(section, dict) for b in section} for f in files]
+
+    assert shapes[0] == shapes[1]
+
+
+def test_one_broad_except_in_the_package() -> None:
+    """Only the chain turns any exception into a finding."""
+    broad = [
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
+        and not any(isinstance(n, ast.Raise) for n in ast.walk(node))
+    ]
+
+    assert broad == ["validators/chain.py"]
+
+
+def test_no_pattern_can_backtrack() -> None:
+    """Every repetition in a pattern is possessive or bounded, or its loop cannot match what follows it."""
+    risky = re.compile(r"\((?:[^()\\]|\\.)*[+*](?![+])[^()]*\)[+*](?![+])")
+    found = [
+        f"{path.relative_to(SOURCE)}: {node.value}"
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and risky.search(node.value) and "\n" not in node.value
+    ]
+
+    assert found == []

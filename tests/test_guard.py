@@ -1,0 +1,226 @@
+"""The guard: one request in, one verdict out, the same decision in every mode."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from stillme import Guard, InputError, ValidatorChain
+from stillme.validators.citation_required import CitationRequired
+from stillme.validators.ethics_adapter import EthicsAdapter
+from stillme.validators.evidence_overlap import EvidenceOverlap
+from stillme.validators.numeric_units_basic import NumericUnitsBasic
+
+SOURCE = {
+    "source_id": "faq",
+    "title": "Returns",
+    "url": "https://a.example/faq",
+    "text": "Unused gear can be returned within 30 days of delivery. Gift cards are not refundable, but they never expire.",
+    "similarity": 0.82,
+}
+NGUON = {
+    "source_id": "quy-dinh",
+    "title": "Quy định",
+    "text": "Khách hàng được đổi trả hàng trong 15 ngày. Hàng giảm giá không được đổi trả.",
+    "similarity": 0.8,
+}
+
+
+def request(draft: str | None, query: str = "How long can I return unused gear?", **more: Any) -> dict[str, Any]:
+    """A request about the returns page."""
+    return {"query": query, "draft_answer": draft, "retrieved_context": [SOURCE], "as_of": "2026-02-01T00:00:00Z", **more}
+
+
+def steady(verdict: Any) -> dict[str, Any]:
+    """A verdict without ids and times."""
+    dumped: dict[str, Any] = verdict.model_dump(mode="json", exclude={"request_id", "validator_trace_id"})
+    dumped["metrics"].pop("elapsed_ms")
+    for finding in dumped["findings"]:
+        finding.pop("elapsed_ms")
+    return dumped
+
+
+def test_a_clean_answer() -> None:
+    """Supported and cited: answer, no reasons, delivered as it is."""
+    verdict = Guard({"mode": "enforce"}).verify(request("Unused gear can be returned within 30 days of delivery [1]."))
+
+    assert (verdict.decision, verdict.action, verdict.reasons, verdict.safe_response) == ("answer", "deliver", [], None)
+    assert [c.source_id for c in verdict.citations] == ["faq"]
+    assert (verdict.verified, verdict.confidence_band) == (True, "high")
+
+
+def test_a_wrong_figure_is_refused_and_the_refusal_says_what_the_source_says() -> None:
+    """Specific, in the user's language, with the source's own words."""
+    verdict = Guard({"mode": "enforce"}).verify(request("Unused gear can be returned within 90 days of delivery [1]."))
+
+    assert (verdict.decision, verdict.action, verdict.confidence_band) == ("refuse", "block", "low")
+    assert {"number_not_in_sources", "contradicted_claim"} <= set(verdict.reasons)
+    assert verdict.safe_response is not None
+    assert "30 days" in verdict.safe_response
+    assert "90 days" not in verdict.safe_response
+    assert verdict.citations == []
+
+
+def test_a_vietnamese_refusal_is_in_vietnamese() -> None:
+    """The wording follows the question."""
+    wrong = {"query": "Đổi trả hàng trong bao nhiêu ngày?", "draft_answer": "Khách hàng được đổi trả hàng trong 60 ngày [1].", "retrieved_context": [NGUON]}
+    verdict = Guard({"mode": "enforce"}).verify(wrong)
+
+    assert (verdict.decision, verdict.language) == ("refuse", "vi")
+    assert "Tôi không thể" in (verdict.safe_response or "")
+    assert "15 ngày" in (verdict.safe_response or "")
+
+
+@pytest.mark.parametrize(
+    ("draft", "query"),
+    [
+        ("Unused gear can be returned within 30 days of delivery [1].", "How long can I return unused gear?"),
+        ("Unused gear can be returned within 90 days of delivery [1].", "How long can I return unused gear?"),
+        ("Gift cards never expire.", "Do gift cards expire?"),
+        ("Tents are free on Sundays [4].", "Are tents free?"),
+        (None, "Tell me everything."),
+    ],
+)
+def test_the_decision_is_the_same_in_all_modes(draft: str | None, query: str) -> None:
+    """The mode changes what is done, never what is found."""
+    verdicts = {mode: Guard({"mode": mode}).verify(request(draft, query)) for mode in ("monitor", "warn", "enforce")}
+    seen = {(v.decision, tuple(v.reasons), v.confidence_band, v.verified, len(v.findings)) for v in verdicts.values()}
+
+    assert len(seen) == 1
+    assert (verdicts["monitor"].action, verdicts["monitor"].safe_response) == ("deliver", None)
+
+
+def test_an_uncited_supported_claim_is_repaired_and_verified_again() -> None:
+    """The repaired text is the safe response; its finding says so; offsets are those of the original draft."""
+    verdict = Guard({"mode": "enforce"}).verify(request("Gift cards never expire.", "Do gift cards expire?"))
+
+    assert (verdict.decision, verdict.action) == ("answer", "deliver_with_warning")
+    assert verdict.safe_response == "Gift cards never expire [1]."
+    assert verdict.reasons == ["passed_with_warnings", "citation_missing_for_factual_claim"]
+    assert [(f.spans, f.repaired) for f in verdict.findings if f.validator == "CitationRequired"] == [([(0, 24)], True)]
+
+
+def test_a_policy_may_forbid_repairs() -> None:
+    """Then the missing citation stays a hard finding."""
+    policy = {"mode": "enforce", "validators": {"CitationRequired": {"repair": False}}}
+
+    assert Guard(policy).verify(request("Gift cards never expire.", "Do gift cards expire?")).decision == "refuse"
+
+
+def test_an_early_exit_skips_the_rest_but_not_ethics() -> None:
+    """A draft in the wrong language is judged by nothing else than safety."""
+    verdict = Guard().verify(request("Bạn có thể trả hàng chưa sử dụng trong vòng 30 ngày [1]."))
+    outcomes = {f.validator: f.outcome for f in verdict.findings if f.stage == "draft"}
+
+    assert verdict.reasons == ["language_mismatch"]
+    assert outcomes.pop("LanguageValidator") == "flagged"
+    assert outcomes.pop("EthicsAdapter") == "passed"
+    assert set(outcomes.values()) == {"skipped"}
+    assert (verdict.claims, verdict.verified) == ([], False)
+
+
+def test_soft_answers_may_be_allowed_when_only_the_evidence_is_weak() -> None:
+    """`allow_soft_answer_with_warning` turns a refusal for weak evidence into an answer, if every claim is supported."""
+    weak = {**SOURCE, "similarity": 0.3}
+    right = request("Unused gear can be returned within 30 days of delivery [1].", retrieved_context=[weak])
+    wrong = request("Unused gear can be returned within 90 days of delivery [1].", retrieved_context=[weak])
+    soft = Guard({"behavior": {"allow_soft_answer_with_warning": True}})
+
+    assert Guard().verify(right).decision == "refuse"
+    assert (soft.verify(right).decision, soft.verify(right).reasons) == ("answer", ["passed_with_warnings", "low_context_similarity"])
+    assert soft.verify(wrong).decision == "refuse"
+
+
+def test_precheck_ignores_the_draft() -> None:
+    """Pattern B looks at question and context only."""
+    guard = Guard()
+    with_draft, without = guard.precheck(request("Tents are free [9].")), guard.verify(request(None))
+
+    assert steady(with_draft) == steady(without)
+    assert {f.stage for f in with_draft.findings} == {"query"}
+    assert with_draft.claims == []
+
+
+def test_batch_results_equal_single_ones_in_order() -> None:
+    """The order is kept and nothing depends on what else is in the batch."""
+    guard = Guard()
+    requests = [
+        request("Unused gear can be returned within 30 days [1]."),
+        request("Unused gear can be returned within 90 days [1]."),
+        request(None),
+        request("Gift cards never expire.", "Do gift cards expire?"),
+    ] * 3
+
+    batch = guard.verify_batch(requests)
+
+    assert [steady(v) for v in batch] == [steady(guard.verify(r)) for r in requests]
+
+
+def test_async_gives_the_same_verdict() -> None:
+    """`averify` is `verify` off the event loop."""
+    guard = Guard()
+
+    assert steady(asyncio.run(guard.averify(request("Gift cards never expire [1].")))) == steady(guard.verify(request("Gift cards never expire [1].")))
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"query": "q" * 8001}, "query"),
+        ({"draft_answer": "d" * 64001}, "draft_answer"),
+        ({"retrieved_context": [SOURCE] * 65}, "retrieved_context"),
+        ({"retrieved_context": [{**SOURCE, "text": "t" * 64001}]}, "retrieved_context[0].text"),
+        ({"conversation": [{"role": "user", "content": "c"}] * 65}, "conversation"),
+    ],
+)
+def test_over_a_limit_is_an_error_that_names_it(change: dict[str, Any], field: str) -> None:
+    """Nothing is cut off unsaid."""
+    with pytest.raises(InputError, match="limits\\.") as caught:
+        Guard().verify({**request("x"), **change})
+
+    assert str(caught.value).startswith(field)
+
+
+def test_the_adr_shape() -> None:
+    """answer, sources, refused, refusal_reason."""
+    guard = Guard({"extends": "book", "mode": "enforce"})
+    good, bad = "Unused gear can be returned within 30 days of delivery [1].", "Unused gear can be returned within 90 days of delivery [1]."
+    answered, refused = guard.verify(request(good)).to_adr(good), guard.verify(request(bad)).to_adr(bad)
+
+    assert (answered["answer"], answered["refused"], answered["refusal_reason"]) == (good, False, None)
+    assert [s["source_id"] for s in answered["sources"]] == ["faq"]
+    assert (refused["answer"], refused["sources"], refused["refused"]) == ("This information cannot be verified from the book content.", [], True)
+    assert "90 days" in refused["refusal_reason"]
+
+
+def test_output_switches() -> None:
+    """Reason codes and trace can be left out of the verdict."""
+    verdict = Guard({"output": {"include_reason_codes": False, "include_validator_trace": False}}).verify(request("Tents are free [9]."))
+
+    assert (verdict.decision, verdict.reasons, verdict.findings, verdict.validator_trace_id) == ("refuse", [], [], None)
+
+
+def test_the_chain_of_the_integration_plan() -> None:
+    """`ValidatorChain([...]).run(answer, ctx_docs)` as spec 3 uses it."""
+    chain = ValidatorChain([CitationRequired(), EvidenceOverlap(threshold=0.08), NumericUnitsBasic(), EthicsAdapter(guard_callable=None)])
+    docs = [SOURCE["text"]]
+
+    repaired = chain.run("Gift cards never expire.", docs)
+    cited = chain.run("Gift cards never expire [1].", docs)
+    invented = chain.run("Tents are free on Sundays.", docs)
+
+    assert (cited.passed, cited.reasons, cited.patched_answer) == (True, [], None)
+    assert (repaired.passed, repaired.reasons, repaired.patched_answer) == (True, ["citation_missing_for_factual_claim"], "Gift cards never expire [1].")
+    assert (invented.passed, invented.patched_answer) == (False, None)
+
+
+def test_a_third_language_is_served_and_says_so() -> None:
+    """English wording, the language named as other, and nothing waved through."""
+    asked = request("Le délai est de 90 jours [1].", "Quel est le délai de retour pour les articles non utilisés ?")
+    verdict = Guard({"mode": "enforce"}).verify(asked)
+    (language,) = [f for f in verdict.findings if f.validator == "LanguageValidator"]
+
+    assert (verdict.language, verdict.decision, language.outcome) == ("other", "refuse", "skipped")
+    assert "does not know" in (language.detail or "")
