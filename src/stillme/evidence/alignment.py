@@ -19,6 +19,7 @@ __all__ = ["Alignment", "Objection", "align"]
 
 # objections that make the source say something else, not merely nothing
 DETERMINERS: Final = frozenset("the a an this that its his her their".split())
+TURNING: Final = frozenset({"negation", "exception", "modal", "unsure", "partial"})
 CLOSE: Final = 0.6
 NEAR: Final = 3
 MOST_PLAIN: Final = 24
@@ -68,6 +69,9 @@ class Alignment:
 def align(claim: Statement, source: Reading, statements: list[Statement], heading: Reading, subjects: Sequence[Name]) -> Alignment:
     """Lay the claim against the given statements of one passage; `subjects` are names it speaks of without repeating them."""
     found = Alignment(claim, source, statements)
+    if _verbatim(claim, found.best):
+        found.covered.update(claim.content)
+        return found
     _cover_words(found, heading)
     _cover_figures(found, heading)
     _cover_names(found, heading, subjects)
@@ -78,6 +82,13 @@ def align(claim: Statement, source: Reading, statements: list[Statement], headin
         _bindings(found)
         _strength(found)
     return found
+
+
+def _verbatim(claim: Statement, source: Statement) -> bool:
+    """Whether the claim is a copy of the statement or a part of it, and nothing in the rest turns or weakens it."""
+    if claim.line not in source.line:
+        return False
+    return len(claim.line) == len(source.line) or claim.cues & TURNING == source.cues & TURNING
 
 
 def close(claim: Statement, source: Statement) -> bool:

@@ -11,7 +11,9 @@ from itertools import combinations
 from typing import Final
 
 from stillme.evidence.alignment import Alignment, Objection, align
+from stillme.evidence.concepts import opposite_stems
 from stillme.evidence.library import Library
+from stillme.evidence.numbers import rivals
 from stillme.evidence.reading import Reading, Statement
 
 __all__ = ["Disagreement", "find_conflicts"]
@@ -68,7 +70,7 @@ def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, 
     if len(first[1].content) > len(second[1].content):
         second, first = first, second
     (n, mine), (m, theirs) = first, second
-    if not (mine.quantities and theirs.quantities) and bool(mine.negations) == bool(theirs.negations) and mine.stems <= theirs.stems:
+    if mine.line == theirs.line or not _may_disagree(mine, theirs):
         return None
     found = align(mine, theirs.reading, [theirs], library.headings[m], ())
     objection = _disagreement(found)
@@ -80,6 +82,16 @@ def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, 
     sides = sorted([(n, mine, value), (m, theirs, objection.instead)], key=lambda side: side[0])
     spans = tuple((s.sentence.start, s.sentence.end) for _, s, _ in sides)
     return Disagreement((sides[0][0], sides[1][0]), objection.kind, about, (spans[0], spans[1]), (sides[0][2], sides[1][2]))
+
+
+def _may_disagree(mine: Statement, theirs: Statement) -> bool:
+    """Whether there is anything that could object: figures of one kind, a negation on one side, an opposite."""
+    if bool(mine.negations) != bool(theirs.negations):
+        return True
+    if any(rivals(q, t) for q in mine.quantities for t in theirs.quantities):
+        return True
+    opposites = opposite_stems()
+    return any(stem in opposites and not opposites[stem].isdisjoint(theirs.every_stem) for stem in mine.every_stem - theirs.every_stem)
 
 
 def _disagreement(found: Alignment) -> Objection | None:

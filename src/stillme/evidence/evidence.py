@@ -18,7 +18,7 @@ from stillme.evidence.language import identify, requested_language
 from stillme.evidence.library import Library
 from stillme.evidence.names import Name, capitalised_words
 from stillme.evidence.need import Need, need_of
-from stillme.evidence.numbers import Quantity
+from stillme.evidence.numbers import Quantity, agrees
 from stillme.evidence.passage import Passage
 from stillme.evidence.reading import Reading
 from stillme.evidence.references import Reference, find_references
@@ -217,10 +217,15 @@ class Evidence:
         """Each passage and each heading, read."""
         return [*self.library.readings, *self.library.headings]
 
+    def states(self, quantity: Quantity) -> bool:
+        """Whether a passage, a title or a timestamp states a figure; the passages that the draft cites are asked first."""
+        return any(agrees(quantity, q) for reading in self._by_use for q in reading.quantities)
+
     @lazy
-    def source_quantities(self) -> list[Quantity]:
-        """Every figure that a passage, a title or a timestamp states."""
-        return [q for reading in self.source_readings for q in reading.quantities]
+    def _by_use(self) -> list[Reading]:
+        cited = dict.fromkeys(i for marker in self.markers for i in marker.passages)
+        order = [*cited, *(i for i in range(len(self.passages)) if i not in cited)]
+        return [reading for i in order for reading in (self.library.readings[i], self.library.headings[i])]
 
     # the sources among themselves
 

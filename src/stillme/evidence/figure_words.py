@@ -202,4 +202,4 @@ class Scan(Figures):
 
     def sign(self, i: int) -> Sequence[Quantity]:
         """½ teaspoon."""
-        return self.attached(i, Numeral((self.t.signs_of_number[self.words[i].text],), 2), i + 1)
+        return self.attached(i, Numeral((self.t.signs_of_number[self.tokens[i]],), 2), i + 1)

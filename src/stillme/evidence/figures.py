@@ -47,6 +47,7 @@ __all__ = ["Figures", "Quantity"]
 
 GLUE: Final = frozenset("-_./\\@")
 OPENERS: Final = frozenset("[【(,-–;^")
+PLACES: Final = frozenset(("in", "at", "from", "on"))
 LINE_MARKS: Final = frozenset("*#>-•_")
 BRACKET_REACH: Final = 24
 HOUR: Final = Unit("hour", "time", 3600.0, plain=False)
@@ -251,18 +252,13 @@ class Figures(Window):
 
     def is_marker(self, i: int) -> bool:
         """Whether the number is a citation marker or the number of a list item."""
-        tokens = self.tokens
-        if (
-            tokens[i + 1] in (".", ")")
-            and self.gaps[i + 1] == ""
-            and len(tokens[i]) <= 3
-            and tokens[i + 2]
-            and self.gaps[i + 2]
-        ):
+        tokens, gaps = self.tokens, self.gaps
+        ended = tokens[i + 1] in (".", ")") and gaps[i + 1] == "" and len(tokens[i]) <= 3
+        if ended and tokens[i + 2] and (gaps[i + 2] or tokens[i + 2] in LINE_MARKS):
             at = i
-            while at > i - 5 and tokens[at - 1] in LINE_MARKS and "\n" not in self.gaps[at]:
+            while at > i - 5 and tokens[at - 1] in LINE_MARKS and "\n" not in gaps[at]:
                 at -= 1
-            if "\n" in self.gaps[at] or (not tokens[at - 1] and at + self.base == 0):
+            if "\n" in gaps[at] or (not tokens[at - 1] and at + self.base == 0):
                 return True
         return self.in_brackets(i)
 
@@ -497,9 +493,7 @@ class Figures(Window):
     def range(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity] | None:
         """three to five working days, 3-5 ngày, 12-14 March: the first half takes what the second says."""
         tokens = self.tokens
-        if tokens[j] not in self.t.ranges and not (
-            tokens[j] in ("and", self.t.vi["and"]) and tokens[first - 1] in ("between", self.t.vi["among"])
-        ):
+        if tokens[j] not in self.t.ranges and not self.is_list(first, j):
             return None
         if tokens[j] == "-" and (end := self.chain_end(j)):
             text = "".join(w.text for w in self.words[first:end])
@@ -515,6 +509,13 @@ class Figures(Window):
         if not second:
             return None
         return self.paired(self.single(first, numeral, j), second[0], tokens[j] in DASHES)
+
+    def is_list(self, first: int, j: int) -> bool:
+        """between 3 and 5, pages 3 and 4."""
+        tokens, before = self.tokens, self.tokens[first - 1]
+        if tokens[j] not in ("and", self.t.vi["and"]):
+            return False
+        return before in ("between", self.t.vi["among"]) or bool(self.t.left.get(before, 0) & LABEL)
 
     def paired(self, one: Quantity, two: Quantity, dash: bool) -> Sequence[Quantity]:
         """The two halves of a range, each with what only the other says."""
@@ -570,17 +571,10 @@ class Figures(Window):
         if before == "ad" and self.words[first - 1].upper and len(text) <= 4:
             return self.dated(FoundDate(first - 1, j, (Date(int(numeral.values[0])),)), numeral)
         noun = self.noun(j, numeral.values[0])
-        named = (
-            self.name_before(first, numeral, year)
-            if left & LABEL or self.words[first - 1].text != before or before == "."
-            else None
-        )
-        if named and not self.is_counted(named[1], noun, j):
-            key, at = named
-            counted = noun and (not self.vietnamese or longest(self.t.counted, self.tokens, j))
-            return self.label(
-                at, j, text or f"{numeral.values[0]:g}", key, (("count", numeral.values),) if counted else ()
-            )
+        if left & LABEL or self.words[first - 1].text != before or before == ".":
+            name = self.named(first, numeral, j, noun, year)
+            if name:
+                return name
         if year is not None:
             if not noun or self.words[first - 1].capital:
                 return self.dated(FoundDate(first, j, (Date(year),)), numeral)
@@ -589,9 +583,20 @@ class Figures(Window):
             return self.measure(first, j, numeral, YEARS)
         return self.count(first, j, numeral, noun)
 
-    def is_counted(self, at: int, noun: str, j: int) -> bool:
-        """each day 300 people: a common noun before the number and a plural behind it."""
-        return bool(noun) and not self.vietnamese and not self.words[at].capital and self.tokens[j] not in GLUE
+    def named(self, first: int, numeral: Numeral, j: int, noun: str, year: int | None) -> Quantity | None:
+        """A number that names what stands before it; where something is counted behind it, it may be that number too."""
+        found = self.name_before(first, numeral, year)
+        if not found:
+            return None
+        name, at = found
+        if noun and not self.vietnamese and name in self.t.loose_labels and not self.words[at].capital:
+            return None
+        if self.vietnamese:
+            counted = bool(noun) and longest(self.t.counted, self.tokens, j) is not None
+        else:
+            counted = bool(noun) and self.tokens[at - 1] in PLACES
+        text = numeral.text or f"{numeral.values[0]:g}"
+        return self.label(at, j, text, name, (("count", numeral.values),) if counted else ())
 
     def noun(self, j: int, value: float) -> str:
         """What is counted: in English the first plural of the next words, in Vietnamese the next word."""

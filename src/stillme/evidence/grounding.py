@@ -6,7 +6,7 @@ tasks in, one judgement a claim out. Batches come first: a model may score the c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
@@ -190,14 +190,16 @@ class _Bench:
         """'£5.' says nothing without its question: then the question finds the statement."""
         return claim.reading is self.task.draft and sum(not claim.reading.text.words[i].number for i in claim.content) <= 1
 
-    def _where(self, claim: Statement, i: int) -> set[int] | list[int]:
-        """The statements that hold a word of the claim, as such or by meaning."""
-        direct = self.library.index.get(claim.reading.text.words[i].stem, [])
+    def _where(self, claim: Statement, i: int) -> Iterable[int]:
+        """The statements that hold a word of the claim, or where none does, another word for it."""
+        direct = self.library.index.get(claim.reading.text.words[i].stem)
+        if direct:
+            return direct
         concepts = claim.reading.concepts[i]
         if not concepts:
-            return direct
+            return ()
         meanings = self.library.meanings
-        return set(direct).union(*(meanings.get(c, ()) for c in concepts))
+        return set().union(*(meanings.get(c, ()) for c in concepts))
 
     # judging
 
@@ -232,12 +234,13 @@ class _Bench:
 
 
 def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement]:
-    """The best statement, and up to two more that carry something of the claim which the ones before do not."""
+    """The best statement, and up to two more that share two words with the claim, one of them not shared before."""
     chosen = [statements[0]]
     have = set(claim.stems & statements[0].stems)
     for other in statements[1:]:
-        more = (claim.stems & other.stems) - have
-        if more and len(chosen) < MOST_STATEMENTS:
+        shared = claim.stems & other.stems
+        more = shared - have
+        if more and len(shared) > 1 and len(chosen) < MOST_STATEMENTS:
             chosen.append(other)
             have |= more
     return chosen

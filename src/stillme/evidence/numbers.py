@@ -48,7 +48,8 @@ def find_quantities(
             if figures:
                 found += figures
                 done = figures[-1].last
-    return found
+    # "Passage 2" is a citation in words.
+    return [q for q in found if q.noun != "source" or q.dimension != "label"]
 
 
 def _is_masked(text: Text, i: int) -> bool:

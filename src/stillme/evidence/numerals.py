@@ -134,6 +134,7 @@ class Tables:
         self.than_none = row(rules["than_none"])
         self.ranges = row(rules["ranges"][own])
         self.labels: Phrases[str] = _backwards(rows(rules["labels"]))
+        self.loose_labels = row(rules["loose_labels"])
         self.label_short = row(rules["label_short"])
         self.amount_numbers = row(rules["number_not_label"])
         self.joined = row(rules["joined"])
@@ -505,9 +506,7 @@ def _behind_ten(window: Window, t: Tables, tens: float, i: int) -> tuple[float, 
     if tens == 10 and here == t.vi["one"]:
         return 11.0, i + 1
     digit = t.behind_ten.get(here, 0)
-    if digit and window.tokens[i + 1] not in (t.vi["tens"], t.vi["hundred"]):
-        return tens + digit, i + 1
-    return tens, i
+    return (tens + digit, i + 1) if digit else (tens, i)
 
 
 def _continues(group: float | None, value: int) -> bool:

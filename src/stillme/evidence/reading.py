@@ -125,7 +125,15 @@ class Statement:
     @lazy
     def quantities(self) -> list[Quantity]:
         """The figures in it."""
-        return [q for q in self.reading.quantities if self.first <= q.first < self.last]
+        found = find_quantities(self.reading.text, self.reading.language, self.first, self.last)
+        skipped = self.reading.skipped
+        return [q for q in found if q.first not in skipped] if skipped else found
+
+    @lazy
+    def line(self) -> str:
+        """Its words in a row, in lower case, with a space before and behind each: where a copy is looked for."""
+        words, skipped = self.reading.text.words, self.reading.skipped
+        return f" {' '.join(words[i].lower for i in range(self.first, self.last) if (words[i].word or words[i].number) and i not in skipped)} "
 
     @lazy
     def negations(self) -> list[tuple[int, int | None, frozenset[int]]]:
@@ -188,8 +196,7 @@ class Reading:
     @lazy
     def quantities(self) -> list[Quantity]:
         """The figures of the whole text."""
-        found = find_quantities(self.text, self.language)
-        return [q for q in found if q.first not in self.skipped] if self.skipped else found
+        return [q for statement in self.statements for q in statement.quantities]
 
     @lazy
     def folded(self) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """The built-in guard: does a text ask for, advise or contain something unsafe, judged on acts, targets and context.
 
-Words alone never decide. A sentence is unsafe where an act meets its object ("build" and "bomb", "poison" and "my boss")
-and the sentence asks for it, advises it, or is harmful as said; prevention, law, history, reports and play turn it
-away. The lists and the rules stand in `rules/safety.yaml`.
+Words alone never decide. A sentence is unsafe where an act meets its object ("build" and "bomb", "poison" and "him") and
+the sentence asks for it, advises it, or is harmful as said; prevention, law, history, reports and play turn it away.
+The lists and the rules stand in `rules/safety.yaml`.
 """
 
 from __future__ import annotations
@@ -361,7 +361,7 @@ class _Scene:
         return any(word.capital or (word.number and len(word.text) == YEAR_DIGITS) for word in before)
 
     def _look_back(self, act: Range) -> int:
-        """The start of the sentence, or of as much of it as may be read for each act without reading it all each time."""
+        """The start of the sentence, or as far before the act as can be read for each act in linear time."""
         return max(self.sentence.first, act[0] - LOOK_BACK)
 
     def _addressed(self, act: Range) -> bool:

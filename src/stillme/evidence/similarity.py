@@ -81,17 +81,21 @@ def _by_meaning(query: Text, passage: Passage, held: dict[int, frozenset[int]]) 
             held[i] = frozenset(j for c in asked[i] for j in places.get(c, ()))
 
 
-def missing_terms(query: Text, terms: Sequence[int], library: Library) -> list[str]:
-    """The terms of the question that no passage says in any form."""
+def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: float = 1.0) -> list[str]:
+    """The terms of the question that no passage says: as such, without accents, in a title, or in other words.
+
+    Looking stops as soon as the share `enough` of the terms is found.
+    """
     words = query.words
     left = [i for i in terms if words[i].stem not in library.index]
-    if left and not query.accented:
+    most = len(terms) * (1 - enough)
+    if len(left) > most and not query.accented:
         said = frozenset().union(*(r.folded for r in library.readings))
         left = [i for i in left if words[i].folded not in said]
-    if left:
+    if len(left) > most:
         titled = {form for heading in library.headings for w in heading.text.words for form in (w.stem, w.folded)}
         left = [i for i in left if words[i].stem not in titled and words[i].folded not in titled]
-    if left:
+    if len(left) > most:
         meant = concepts_of(query)
         left = [i for i in left if not any(c in library.meanings for c in meant[i])]
     return [words[i].text for i in left]

@@ -10,7 +10,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.numbers import Quantity, agrees
+from stillme.evidence.numbers import Quantity
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,7 +31,7 @@ class FutureDatesValidator(Observer):
         if not dates:
             return self.skipped("no dated claims")
         future = [q for q in dates if _after(q, evidence.as_of)]
-        unknown = [q for q in future if not any(agrees(q, s) for s in evidence.source_quantities)]
+        unknown = [q for q in future if not evidence.states(q)]
         if not unknown:
             return self.passed("every future date stands in a source" if future else "no future dates")
         text = evidence.draft

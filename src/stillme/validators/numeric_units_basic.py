@@ -10,7 +10,6 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.numbers import agrees
 
 __all__ = ["NumericUnitsBasic"]
 
@@ -29,8 +28,7 @@ class NumericUnitsBasic(Observer):
         figures = evidence.claim_quantities
         if not figures:
             return self.skipped("no figures in the claims")
-        stated = evidence.source_quantities
-        unknown = [q for q in figures if not any(agrees(q, s) for s in stated)]
+        unknown = [q for q in figures if not evidence.states(q)]
         if not unknown:
             return self.passed()
         text = evidence.draft

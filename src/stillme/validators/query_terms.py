@@ -32,7 +32,7 @@ class QueryTerms(Observer):
         terms = query_terms(evidence.query, evidence.query_language)
         if not terms:
             return self.skipped("the question has no key terms")
-        missing = missing_terms(evidence.query, terms, evidence.library)
+        missing = missing_terms(evidence.query, terms, evidence.library, enough=self.min_share)
         if 1 - len(missing) / len(terms) < self.min_share:
             return self.flagged(Reason.CONTEXT_MISSING_QUERY_TERMS, f"not in the context: {', '.join(missing[:8])}")
         return self.passed()

@@ -6,12 +6,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from stillme.evidence.lexicon import Lexicon
 from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text, fold
-from stillme.evidence.voice import tokens_of
+from stillme.evidence.text import Sentence, Text, fold, word_of
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 
@@ -22,6 +21,7 @@ __all__ = ["VerbosityValidator"]
 
 PADDED_WITH_CUE: Final = 0.6
 PADDED_WITHOUT_CUE: Final = 0.85
+CORE_WITHOUT_CUE: Final = 0.6
 SAME: Final = 0.8
 MIN_REPEATED_WORDS: Final = 4
 REMEMBERED: Final = 12
@@ -32,10 +32,19 @@ def _cues() -> Lexicon:
     return Lexicon({"cues": load("padding")["cues"]})
 
 
+class _Vocabulary(NamedTuple):
+    """Stems of the words that padding is made of: what only padding speaks of, and everything it uses."""
+
+    core: frozenset[str]
+    every: frozenset[str]
+
+
 @cache
-def _vocabulary(folded: bool) -> frozenset[str]:
-    words = " ".join(load("padding")["vocabulary"].values()).split()
-    return frozenset(map(fold, words)) if folded else frozenset(words)
+def _vocabulary(folded: bool) -> _Vocabulary:
+    core, filler = (" ".join(load("padding")[name].values()).split() for name in ("core", "filler"))
+    spell = fold if folded else str
+    stems = [frozenset(word_of(spell(word)).stem for word in words) for words in (core, [*core, *filler])]
+    return _Vocabulary(*stems)
 
 
 @cache
@@ -74,7 +83,9 @@ class VerbosityValidator(Observer):
 
 def _padding(draft: Text, sentences: Sequence[Sentence], query: Text) -> Iterator[Sentence]:
     """The sentences that say nothing, or nothing new."""
-    vocabulary = _vocabulary(not draft.accented) - set(tokens_of(query))
+    asked = {word.stem for word in query.words}
+    known = _vocabulary(not draft.accented)
+    vocabulary = _Vocabulary(known.core - asked, known.every - asked)
     seen: set[frozenset[str]] = set()
     latest: deque[frozenset[str]] = deque(maxlen=REMEMBERED)
     for sentence in sentences:
@@ -90,19 +101,18 @@ def _padding(draft: Text, sentences: Sequence[Sentence], query: Text) -> Iterato
         latest.append(said)
 
 
-def _is_empty(draft: Text, sentence: Sentence, vocabulary: frozenset[str]) -> bool:
-    """Whether a sentence is made of hedging words: more freely so where it opens like a hedge."""
-    words = draft.words[sentence.first : sentence.last]
-    if any(word.number for word in words):
+def _is_empty(draft: Text, sentence: Sentence, vocabulary: _Vocabulary) -> bool:
+    """Whether a sentence is made of padding words: mostly, where it says so itself, else nearly all."""
+    content = [word for word in draft.words[sentence.first : sentence.last] if word.content]
+    if not content or any(word.number for word in content):
         return False
-    tokens = tokens_of(draft)
-    content = [i for i in range(sentence.first, sentence.last) if draft.words[i].content]
-    if not content:
+    share = sum(word.stem in vocabulary.every for word in content) / len(content)
+    if share < PADDED_WITH_CUE:
         return False
-    share = sum(tokens[i] in vocabulary for i in content) / len(content)
-    if share >= PADDED_WITHOUT_CUE:
+    core = sum(word.stem in vocabulary.core for word in content) / len(content)
+    if share >= PADDED_WITHOUT_CUE and core >= CORE_WITHOUT_CUE:
         return True
-    return share >= PADDED_WITH_CUE and next(_cues().find(draft, sentence.first, sentence.last), None) is not None
+    return next(_cues().find(draft, sentence.first, sentence.last), None) is not None
 
 
 def _said(draft: Text, sentence: Sentence) -> frozenset[str]:
