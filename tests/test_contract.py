@@ -43,9 +43,10 @@ def test_published_schemas_are_those_of_the_models(name: str, model: Any) -> Non
     published = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
     generated = model.model_json_schema(mode="serialization" if name == "verdict" else "validation")
 
-    assert {k: v for k, v in published.items() if not k.startswith("$") or k == "$defs"} == {
-        k: v for k, v in generated.items() if not k.startswith("$") or k == "$defs"
-    }
+    def shape(schema: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in schema.items() if key not in ("$schema", "$id", "title", "description")}
+
+    assert shape(published) == shape(generated)
 
 
 def test_the_spec_example_is_a_valid_request() -> None:

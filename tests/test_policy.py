@@ -56,9 +56,11 @@ Write = Callable[[str | bytes], Path]
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     def put(content: str | bytes) -> Path:
-        path = tmp_path / "policy.yaml"
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
+        new = tmp_path / "policy.yaml.new"
+        new.write_bytes(content.encode() if isinstance(content, str) else content)
+        return new.replace(
+            tmp_path / "policy.yaml"
+        )  # whole at once, so that no test depends on what a reader sees halfway
 
     return put
 
@@ -1097,6 +1099,21 @@ class TestSchema:
         jsonschema.validate({"validators": {"CalmTone": {"allowed": 3, "gate": "hard"}}}, schema())
 
 
+def told_defaults(text: str) -> dict[tuple[str, str], Any]:
+    """What the tables say: (section or validator, key) to default; an empty first cell repeats the validator above."""
+    told: dict[tuple[str, str], Any] = {}
+    section = validator = ""
+    for line in text.splitlines():
+        if heading := re.match(r"### `(\w+)`", line):
+            section = heading[1]
+        if row := re.match(r"\| `(\w+)` \| ([\w.]+) \|", line):
+            told[section, row[1]] = yaml.safe_load(row[2])
+        if row := re.match(r"\| (?:`(\w+)` )?\| `(\w+)` \| ([\w.\[\]]+) \|", line):
+            validator = row[1] or validator
+            told[validator, row[2]] = yaml.safe_load(row[3])
+    return told
+
+
 class TestDocs:
     def test_every_key_is_explained(self) -> None:
         text = DOCS.read_text(encoding="utf-8")
@@ -1108,6 +1125,22 @@ class TestDocs:
 
         assert [key for key in sorted(keys) if f"`{key}`" not in text and f".{key}`" not in text] == []
         assert [name for name in BUILT_IN if f"`{name}`" not in text] == []
+
+    def test_every_default_in_the_tables_is_that_of_the_code(self) -> None:
+        sections = ("thresholds", "behavior", "output", "limits", "confidence")
+        tables = {name: schema()["$defs"][name.capitalize()] for name in sections}
+        tables |= schema()["properties"]["validators"]["properties"]
+        options = policy_module.ValidatorOptions.model_fields
+        defaults = {
+            (name, key): each["default"]
+            for name, table in tables.items()
+            for key, each in table["properties"].items()
+            if key not in options
+        }
+
+        told = told_defaults(DOCS.read_text(encoding="utf-8"))
+
+        assert {place: told.get(place) for place in defaults} == defaults
 
     @pytest.mark.usefixtures("sample")
     def test_every_example_loads(self, write: Write) -> None:
@@ -1160,7 +1193,7 @@ class TestWatcher:
         watcher = PolicyWatcher(path)
         stamp = path.stat()
 
-        write("limits: {passages: 22}")
+        path.write_text("limits: {passages: 22}", encoding="utf-8")
         os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         watcher.poll()
 
@@ -1214,15 +1247,35 @@ class TestWatcher:
 
         assert (watcher.policy.mode, watcher.error, events.kinds) == ("warn", None, ["failed", "recovered"])
 
-    def test_a_file_replaced_by_a_rename_is_seen(self, write: Write, tmp_path: Path) -> None:
+    def test_a_file_written_in_place_is_seen(self, write: Write) -> None:
         path = write("mode: warn")
         watcher = PolicyWatcher(path)
 
-        (tmp_path / "new.yaml").write_text("mode: enforce", encoding="utf-8")
-        (tmp_path / "new.yaml").replace(path)
+        path.write_text("mode: enforce", encoding="utf-8")
         watcher.poll()
 
         assert watcher.policy.mode == "enforce"
+
+    def test_a_file_that_is_being_rewritten_is_taken_whole_or_not_at_all(self, write: Write) -> None:
+        path = write("mode: warn")
+        watcher = PolicyWatcher(path)
+        done = threading.Event()
+
+        def keep_writing() -> None:
+            count = 100
+            while not done.is_set():
+                count += 1
+                path.write_text(f"mode: enforce\nlimits:\n  passages: {count}\n", encoding="utf-8")
+
+        writer = threading.Thread(target=keep_writing)
+        writer.start()
+        seen = [(watcher.poll(), watcher.policy)[1] for _ in range(3)]
+        done.set()
+        writer.join()
+        watcher.poll()
+
+        assert all(policy.mode == "warn" or policy.limits.passages > 100 for policy in seen)
+        assert (watcher.policy.mode, watcher.error) == ("enforce", None)
 
     def test_a_file_emptied_by_a_writer_does_not_become_lite(self, write: Write) -> None:
         watcher = PolicyWatcher(write("mode: enforce"))
@@ -1278,15 +1331,23 @@ class TestWatcher:
         watcher.stop()
 
     def test_it_can_be_stopped_by_its_listener_and_started_again(self, write: Write) -> None:
-        watcher = PolicyWatcher(write("mode: warn"), interval_s=0.01, on_event=lambda *_: watcher.stop())
+        stopped: list[str] = []
 
-        watcher.start()
+        def listener(kind: str, detail: str) -> None:  # noqa: ARG001
+            watcher.stop()
+            stopped.append(kind)
+
+        watcher = PolicyWatcher(write("mode: warn"), interval_s=0.01, on_event=listener)
+
+        for count, mode in enumerate(("enforce", "monitor", "warn"), 1):
+            watcher.start()
+            write(f"mode: {mode}")
+            wait_until(lambda count=count: len(stopped) == count)  # type: ignore[misc]
+            assert watcher.policy.mode == mode
         write("mode: enforce")
-        wait_until(lambda: watcher.policy.mode == "enforce")
-        watcher.start()
-        write("mode: monitor")
-        wait_until(lambda: watcher.policy.mode == "monitor")
-        watcher.stop()
+        time.sleep(0.1)
+
+        assert watcher.policy.mode == "warn"
 
     def test_a_listener_that_raises_does_not_end_the_watch(self, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
         reported: list[str] = []

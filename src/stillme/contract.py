@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -35,6 +35,9 @@ Band = Literal["low", "medium", "high"]
 Status = Literal["supported", "contradicted", "unsupported", "not_factual"]
 Outcome = Literal["passed", "flagged", "skipped", "errored"]
 Span = tuple[int, int]
+# Built when a verdict is first written or read, not on import: making one from our own findings needs no validation.
+OUTPUT: Final = ConfigDict(extra="forbid", defer_build=True)
+PASSAGE_TEXTS: Final = ("source_id", "text", "title", "url", "timestamp")
 
 
 def _timestamp_text(value: object) -> object:
@@ -56,6 +59,11 @@ def _point_in_time(value: object) -> object:
 
 def _none_to_empty(value: object) -> object:
     return [] if value is None else value
+
+
+def _or_null(schema: dict[str, Any]) -> None:
+    """In the schema as in the model: null is an empty list."""
+    schema["anyOf"] = [{key: schema.pop(key) for key in ("items", "type") if key in schema}, {"type": "null"}]
 
 
 Similarity = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, strict=True)]
@@ -103,17 +111,19 @@ class VerifyRequest(BaseModel):
     request_id: Annotated[str, Field(min_length=1, max_length=512)] | None = None
     query: str
     draft_answer: str | None = None
-    retrieved_context: Annotated[tuple[RetrievedPassage, ...], BeforeValidator(_none_to_empty)] = ()
+    retrieved_context: Annotated[
+        tuple[RetrievedPassage, ...], BeforeValidator(_none_to_empty), Field(json_schema_extra=_or_null)
+    ] = ()
     metadata: Metadata = Metadata()
     generation_confidence: Probability | None = None
     as_of: PointInTime = None
-    conversation: Annotated[tuple[Turn, ...], BeforeValidator(_none_to_empty)] = ()
+    conversation: Annotated[tuple[Turn, ...], BeforeValidator(_none_to_empty), Field(json_schema_extra=_or_null)] = ()
 
 
 class Citation(BaseModel):
     """A source that supports the delivered answer."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = OUTPUT
 
     source_id: str
     title: str | None = None
@@ -124,7 +134,7 @@ class Citation(BaseModel):
 class ClaimVerdict(BaseModel):
     """One claim of the draft: `text` is `draft_answer[start:end]`, `score` the probability that it is supported."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = OUTPUT
 
     text: str
     start: int
@@ -141,7 +151,7 @@ class ClaimVerdict(BaseModel):
 class FindingRecord(BaseModel):
     """What one validator observed; `reason` is set when it flagged or errored."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = OUTPUT
 
     validator: str
     outcome: Outcome
@@ -157,7 +167,7 @@ class FindingRecord(BaseModel):
 class Statement(BaseModel):
     """What one source says in a conflict, quoted verbatim."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = OUTPUT
 
     source_id: str
     quote: str
@@ -167,7 +177,7 @@ class Statement(BaseModel):
 class Conflict(BaseModel):
     """Sources that disagree, and on what."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = OUTPUT
 
     source_ids: list[str]
     about: str
@@ -177,7 +187,7 @@ class Conflict(BaseModel):
 class Metrics(BaseModel):
     """The figures behind the decision."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = OUTPUT
 
     max_similarity: float | None
     context_count: int
@@ -189,7 +199,7 @@ class Metrics(BaseModel):
 class Verdict(BaseModel):
     """The decision, what it rests on, and what the mode made of it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = OUTPUT
 
     request_id: str
     decision: Decision
@@ -243,9 +253,23 @@ def parse_request(request: VerifyRequest | Mapping[str, Any]) -> VerifyRequest:
             parsed = VerifyRequest.model_validate(dict(request))
         except ValidationError as error:
             raise InputError(_explain(error)) from None
-    if not parsed.query.strip():
-        raise InputError(f"query is blank ({shown(parsed.query)}): send the user's question")
+    _check_texts(parsed)
     return parsed
+
+
+def _check_texts(request: VerifyRequest) -> None:
+    """A question that asks something, and text that can be written down again: no lone surrogates."""
+    if not request.query.strip():
+        raise InputError(f"query is blank ({shown(request.query)}): send the user's question")
+    texts = [("query", request.query), ("draft_answer", request.draft_answer or "")]
+    texts += [(f"retrieved_context[{n}].{key}", getattr(p, key) or "") for n, p in enumerate(request.retrieved_context) for key in PASSAGE_TEXTS]
+    texts += [(f"conversation[{n}].content", turn.content) for n, turn in enumerate(request.conversation)]
+    for field, text in texts:
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(f"{field} has a lone surrogate at character {error.start}: send well-formed Unicode text") from None
 
 
 def _explain(error: ValidationError) -> str:
@@ -264,8 +288,6 @@ def _problem(kind: str, loc: tuple[int | str, ...], message: str, value: object)
         return f"unknown key {shown(str(loc[-1]))}: {hint}"
     if kind == "missing":
         return f"{field} is missing: it is required"
-    if kind == "string_unicode":
-        return f"{field} is not valid Unicode (a lone surrogate?): send well-formed UTF-8 text"
     text = message.removeprefix("Value error, ").replace("Input should", "should")
     return f"{field}: {text}, got {shown(value)}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,6 +58,8 @@ class Guard:
 
     async def averify(self, request: Request) -> Verdict:
         """`verify` without holding up the event loop."""
+        import asyncio  # noqa: PLC0415  (a tenth of a second that only asynchronous callers need to pay)
+
         return await asyncio.to_thread(self.verify, request)
 
     def verify_batch(self, requests: Iterable[Request]) -> list[Verdict]:
@@ -134,7 +135,7 @@ def _verdict(
     claims = _claims(evidence) if evidence.has_draft and not exited else []
     best = evidence.max_similarity
     show = policy.output
-    return Verdict(
+    return Verdict.model_construct(
         request_id=evidence.request.request_id or f"req-{uuid.uuid4()}",
         decision=ruling.decision,
         mode=policy.mode,
@@ -145,7 +146,7 @@ def _verdict(
         validator_trace_id=f"trace-{uuid.uuid4()}" if show.include_validator_trace else None,
         citations=citations(ruling, evidence),
         safe_response=response.safe_response,
-        metrics=Metrics(
+        metrics=Metrics.model_construct(
             max_similarity=best,
             context_count=len(evidence.passages),
             claims_total=sum(c.status != "not_factual" for c in claims),
@@ -230,8 +231,8 @@ def _conflicts(evidence: Evidence) -> list[Conflict]:
     for c in evidence.conflicts:
         sides = [evidence.passages[i] for i in c.passages]
         statements = [
-            Statement(source_id=p.source_id, quote=p.given.text[a:b], value=value or None)
+            Statement.model_construct(source_id=p.source_id, quote=p.given.text[a:b], value=value or None)
             for p, (a, b), value in zip(sides, c.spans, c.values, strict=True)
         ]
-        found.append(Conflict(source_ids=[p.source_id for p in sides], about=c.about, statements=statements))
+        found.append(Conflict.model_construct(source_ids=[p.source_id for p in sides], about=c.about, statements=statements))
     return found

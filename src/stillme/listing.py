@@ -88,9 +88,14 @@ def validators_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
 def _about(row: Mapping[str, Any], encoding: str) -> list[Text]:
     lines = [(row["summary"], "dim")]
     lines += [(f"{code} ({gate})", GATE_STYLE[gate]) for code, gate in row["reasons"].items()]
-    lines += [(f"{p['name']}: {p['type']} = {p['default']!r}", "") for p in row["parameters"]]
+    lines += [(_setting(parameter), "") for parameter in row["parameters"]]
     lines += [(row["problem"] or "", "bold red")]
     return [Text(visible(line, encoding), style=style) for line, style in lines if line]
+
+
+def _setting(parameter: Mapping[str, Any]) -> str:
+    default = "" if parameter["required"] else f" = {parameter['default']!r}"
+    return f"{parameter['name']}: {parameter['type']}{default}{'' if parameter['in_policy'] else ' (in Python only)'}"
 
 
 def reasons_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:

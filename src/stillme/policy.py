@@ -816,6 +816,7 @@ class PolicyWatcher:
         self._interval_s = interval_s
         self._on_event = on_event
         self._polling = threading.Lock()
+        self._starting = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._stamp = self._file_stamp()
@@ -845,16 +846,23 @@ class PolicyWatcher:
 
     def start(self) -> PolicyWatcher:
         """Poll in a daemon thread every `interval_s` seconds."""
-        if self._thread is None:
-            self._stopping.clear()
-            self._thread = threading.Thread(target=self._follow, name="stillme-policy", daemon=True)
-            self._thread.start()
+        with self._starting:
+            if self._thread is None:
+                self._stopping = (
+                    threading.Event()
+                )  # its own for each thread: one that is ending must not see it cleared
+                follow = threading.Thread(
+                    target=self._follow, args=(self._stopping,), name="stillme-policy", daemon=True
+                )
+                self._thread = follow
+                follow.start()
         return self
 
     def stop(self) -> None:
         """End the thread and wait for it; the policy stays available."""
-        thread, self._thread = self._thread, None
-        self._stopping.set()
+        with self._starting:
+            thread, self._thread = self._thread, None
+            self._stopping.set()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
@@ -868,8 +876,8 @@ class PolicyWatcher:
         """Stop following."""
         self.stop()
 
-    def _follow(self) -> None:
-        while not self._stopping.wait(self._interval_s):
+    def _follow(self, stopping: threading.Event) -> None:
+        while not stopping.wait(self._interval_s):
             try:
                 self.poll()
             except Exception:  # a listener that raises is reported like any thread's failure and does not end the watch

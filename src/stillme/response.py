@@ -52,7 +52,7 @@ def citations(ruling: Ruling, evidence: Evidence) -> list[Citation]:
     found: dict[str, Citation] = {}
     for i in chosen:
         given = evidence.passages[i].given
-        found.setdefault(given.source_id, Citation(source_id=given.source_id, title=given.title, url=given.url, timestamp=given.timestamp))
+        found.setdefault(given.source_id, Citation.model_construct(source_id=given.source_id, title=given.title, url=given.url, timestamp=given.timestamp))
     return list(found.values())
 
 

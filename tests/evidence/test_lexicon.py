@@ -51,7 +51,7 @@ def test_find_stays_within_its_range() -> None:
 def test_a_phrase_that_begins_with_a_gap_is_refused() -> None:
     """A phrase needs a word to be found by."""
     with pytest.raises(ValueError, match="must begin with a word"):
-        Lexicon({"bad": ["~2 word"]})
+        list(Lexicon({"bad": ["~2 word"]}).find(Text("word")))
 
 
 def test_an_unknown_class_is_refused() -> None:

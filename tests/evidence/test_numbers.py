@@ -95,9 +95,7 @@ def test_truly_ambiguous_writing_keeps_both_values(raw: str, language: str, valu
 @pytest.mark.parametrize(
     ("raw", "language", "expected"),
     [
-        pytest.param(
-            "five working days", "en", [("five working days", "time", (432000.0,))], id="a word before the unit"
-        ),
+        pytest.param("five working days", "en", [("five working days", "time", (432000.0,))], id="a word between"),
         pytest.param("a 23-cm tin", "en", [("23-cm", "length", (0.23,))], id="a hyphen before the unit"),
         pytest.param("a 6-year-old boy", "en", [("6-year", "span", (72.0,))], id="an age with hyphens"),
         pytest.param("trẻ em dưới 6 tuổi", "vi", [("6 tuổi", "span", (72.0,))], id="an age in Vietnamese"),
@@ -114,10 +112,7 @@ def test_truly_ambiguous_writing_keeps_both_values(raw: str, language: str, valu
         pytest.param("2 năm rưỡi", "vi", [("2 năm rưỡi", "span", (30.0,))], id="two and a half years"),
         pytest.param("half an hour", "en", [("half an hour", "time", (1800.0,))], id="half an hour"),
         pytest.param(
-            "24 hours and 37 minutes",
-            "en",
-            [("24 hours and 37 minutes", "time", (88620.0,))],
-            id="two units of one time",
+            "2 hours and 5 minutes", "en", [("2 hours and 5 minutes", "time", (7500.0,))], id="two units of time"
         ),
         pytest.param("5 feet 3 inches", "en", [("5 feet 3 inches", "length", (1.6002,))], id="two units of one length"),
         pytest.param("8 ký tự", "vi", [("8", "count", (8.0,))], id="characters are no kilograms"),
@@ -127,11 +122,10 @@ def test_truly_ambiguous_writing_keeps_both_values(raw: str, language: str, valu
 )
 def test_units(raw: str, language: str, expected: list[tuple[str, str, tuple[float, ...]]]) -> None:
     """A figure takes its unit with it, in the base unit of its dimension."""
-    found = [
-        (words, dimension, tuple(round(v, 9) for v in values)) for words, dimension, values in figures(raw, language)
-    ]
+    found = figures(raw, language)
 
-    assert found == [(words, dimension, tuple(round(v, 9) for v in values)) for words, dimension, values in expected]
+    assert [(words, name) for words, name, _ in found] == [(words, name) for words, name, _ in expected]
+    assert [values for *_, values in found] == [pytest.approx(values) for *_, values in expected]
 
 
 @pytest.mark.parametrize(
@@ -252,15 +246,27 @@ def test_numbers_attach_to_what_they_belong_to() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("raw", "language", "expected"),
+    [
+        pytest.param("cung cấp ba gói cước", "vi", [("count", 3.0)], id="a verb that ends like a label noun"),
+        pytest.param("một nhóm 5 người", "vi", [("count", 5.0)], id="a group of five"),
+        pytest.param("khoản 2 điều 5", "vi", [("label", 2.0), ("label", 5.0)], id="a clause of an article"),
+        pytest.param("each day 300 people", "en", [("count", 300.0)], id="a day and what it counts"),
+        pytest.param("the first ten years", "en", [("span", 120.0)], id="first before a number"),
+    ],
+)
+def test_what_only_looks_like_a_label(raw: str, language: str, expected: list[tuple[str, float]]) -> None:
+    """A noun before a number names it only where the number does not count what follows."""
+    assert [(q.dimension, q.values[0]) for q in find_quantities(Text(raw), language)] == expected
+
+
 def test_counted_nouns() -> None:
     """An English count knows its plural, over the words between."""
     found = find_quantities(Text("It surveyed 412 office workers, 87 parish churches and 3."), "en")
 
-    assert [(q.values[0], q.noun, q.bare) for q in found] == [
-        (412, "worker", False),
-        (87, "church", False),
-        (3, "", True),
-    ]
+    assert [(q.values[0], q.noun) for q in found] == [(412, "worker"), (87, "church"), (3, "")]
+    assert [q.bare for q in found] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -334,6 +340,7 @@ AGREE = [
     ("the third floor", "floor 3", "an ordinal and its label"),
     ("trường đầu tiên", "the first school", "first"),
     ("1000 runners", "1000", "a noun against a bare number"),
+    ("nhà 3 tầng", "3 tầng", "what a label noun counts"),
 ]
 DISAGREE = [
     ("90 people", "87 people", "rounded without saying so"),
@@ -458,16 +465,18 @@ def test_any_decimal_round_trips(number: object) -> None:
     assert agrees(one, two)
 
 
-WORDS = (
-    "1 12 007 1.000 1,5 2024 25 31 99 ½ ² hundred million two twenty one a half and to of May March Monday first third century "
-    "a.m. pm noon $ £ % kg km/h °C days năm ngày tháng mươi trăm linh nghìn triệu tỷ rưỡi thứ Hai hai ba mười một lăm giờ phút sáng "
-    "quý thế kỷ thập niên phần nửa số đồng hơn về - – / : . , ( ) [ ] 's th"
-).split()
+WORDS = """
+    1 12 007 1.000 1,5 2024 25 31 99 ½ ² hundred million two twenty one a half and to of May March Monday first third
+    century a.m. pm noon $ £ % kg km/h °C days năm ngày tháng mươi trăm linh nghìn triệu tỷ rưỡi thứ Hai hai ba mười một
+    lăm giờ phút sáng quý thế kỷ thập niên phần nửa số đồng hơn về - – / : . , ( ) [ ] 's th
+"""
 
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.lists(st.sampled_from(WORDS), max_size=14), st.sampled_from(["", " ", "\n"]), st.sampled_from(["en", "vi", "fr"])
+    st.lists(st.sampled_from(WORDS.split()), max_size=14),
+    st.sampled_from(["", " ", "\n"]),
+    st.sampled_from(["en", "vi", "fr"]),
 )
 def test_any_row_of_number_words_is_read(words: list[str], gap: str, language: str) -> None:
     """Nothing raises; figures are in order, inside the text, and agree with themselves."""
@@ -488,9 +497,10 @@ def test_any_text_is_read(raw: str) -> None:
         assert find_quantities(Text(raw), language) == find_quantities(Text(raw), language)
 
 
-@pytest.mark.parametrize(
-    "unit", ["1 ", "1-", "1, ", "[1, ", "a hundred and ", "twenty-", "hai mươi ", "1 hour and ", "1 to ", "a1_", "000 "]
-)
+ROWS = ["1 ", "1-", "1, ", "[1, ", "a hundred and ", "twenty-", "hai mươi ", "1 hour and ", "1 to ", "a1_", "000 "]
+
+
+@pytest.mark.parametrize("unit", ROWS)
 def test_long_rows_take_linear_time(unit: str) -> None:
     """Tens of thousands of numbers in a row neither stall nor exhaust the stack."""
     text = Text(unit * (60_000 // len(unit)))

@@ -28,8 +28,17 @@ def test_overlap(draft: str, passages: list[str], expected: list[tuple[str, str 
 
 
 def test_equal_to_the_threshold_passes() -> None:
-    """A draft of two trigrams, one of them in the source, has an overlap of one half."""
+    """A draft of four words is measured word by word; three of four stand in the source."""
     evidence = Evidence.of("q", "Gift cards are red.", ["Gift cards are blue."])
 
-    assert observe(EvidenceOverlap(threshold=0.5), evidence) == PASSED
-    assert observe(EvidenceOverlap(threshold=0.51), evidence) == flagged("low_evidence_overlap")
+    assert observe(EvidenceOverlap(threshold=0.75), evidence) == PASSED
+    assert observe(EvidenceOverlap(threshold=0.76), evidence) == flagged("low_evidence_overlap")
+
+
+def test_longer_answers_are_measured_by_longer_sequences() -> None:
+    """The same words in another order share no sequence of three."""
+    source = "the quick brown fox jumps over the lazy dog near the old mill"
+    evidence = Evidence.of("q", "The mill dog jumps near old fox brown lazy quick over the the.", [source])
+
+    assert observe(EvidenceOverlap(ngram=1), evidence) == PASSED
+    assert observe(EvidenceOverlap(ngram=3), evidence) == flagged("low_evidence_overlap")

@@ -18,6 +18,7 @@ __all__ = [
     "Date",
     "FoundDate",
     "Window",
+    "cells",
     "clock_behind",
     "date_behind",
     "date_from",
@@ -28,6 +29,7 @@ __all__ = [
     "longest",
     "phrases",
     "spelt_clock",
+    "valued",
     "weekday_at",
 ]
 
@@ -37,12 +39,12 @@ Phrases = dict[str, list[tuple[tuple[str, ...], T]]]
 FIRST_YEAR: Final = 1000
 LAST_YEAR: Final = 2199
 DAY: Final = 1440
-LEFT: Final = [word_of("")] * 3
-RIGHT: Final = [word_of("")] * 8
-LEFT_hereENS: Final = [w.lower for w in LEFT]
-RIGHT_hereENS: Final = [w.lower for w in RIGHT]
-LEFT_GAPS: Final = [" " for _ in LEFT]
-RIGHT_GAPS: Final = [" " for _ in RIGHT]
+# What stands around a window: three blank tokens to the left of it, eight to the right.
+LEFT: Final = 3
+LEFT_TOKENS: Final = ("",) * LEFT
+LEFT_GAPS: Final = (" ",) * LEFT
+RIGHT_TOKENS: Final = ("",) * 8
+RIGHT_GAPS: Final = (" ",) * 8
 SENTENCE_ENDS: Final = frozenset(".!?…;:")
 ORDINAL_ENDINGS: Final = frozenset(("st", "nd", "rd", "th"))
 DAYS: Final = range(1, 32)
@@ -91,10 +93,11 @@ class Window:
     __slots__ = ("base", "gaps", "stop", "tokens", "vietnamese", "words")
 
     def __init__(self, text: Text, tokens: list[str], first: int, last: int, vietnamese: bool) -> None:
-        self.base = first - len(LEFT)
+        left, right = _padding()
+        self.base = first - LEFT
         self.stop = last - self.base
-        self.tokens: list[str] = [*LEFT_hereENS, *tokens[first:last], *RIGHT_hereENS]
-        self.words: list[Word] = [*LEFT, *text.words[first:last], *RIGHT]
+        self.tokens: list[str] = [*LEFT_TOKENS, *tokens[first:last], *RIGHT_TOKENS]
+        self.words: list[Word] = [*left, *text.words[first:last], *right]
         self.gaps: list[str] = [*LEFT_GAPS, *text.gaps[first:last], *RIGHT_GAPS]
         self.vietnamese = vietnamese
 
@@ -108,15 +111,27 @@ class Window:
         return text if text.isdecimal() else ""
 
 
+@cache
+def _padding() -> tuple[list[Word], list[Word]]:
+    """Blank words for both sides of a window, made when first needed."""
+    return [word_of("")] * LEFT, [word_of("")] * len(RIGHT_TOKENS)
+
+
 def phrases(rows: Iterable[tuple[str, T]], exact: bool = False, folded: bool = False) -> Phrases[T]:
     """Phrases by their first token, the longest first; `exact` keeps capitals, `folded` drops accents."""
     table: Phrases[T] = {}
     for row, payload in rows:
-        parts = [w.text if exact else w.folded if folded else w.lower for w in Text(row.replace("_", " ")).words]
+        parts = [row] if row.isalpha() else [w.text for w in Text(row.replace("_", " ")).words]
+        if not exact:
+            parts = [fold(part) if folded else part.lower() for part in parts]
         table.setdefault(parts[0], []).append((tuple(parts[1:]), payload))
     for options in table.values():
-        options.sort(key=lambda option: -len(option[0]))
+        options.sort(key=_length)
     return table
+
+
+def _length(option: tuple[tuple[str, ...], object]) -> int:
+    return -len(option[0])
 
 
 def longest(table: Phrases[T], tokens: Sequence[str], at: int) -> tuple[T, int] | None:
@@ -146,7 +161,7 @@ class DateRules(NamedTuple):
     not_dates: frozenset[str]
     eras: Phrases[int]
     day_parts: Phrases[str]
-    clock_words: Phrases[int]
+    clock_words: Phrases[float]
     clock_before: frozenset[str]
     behind_hour: frozenset[str]
     vi: dict[str, str]
@@ -161,6 +176,17 @@ VI_WORDS: Final = {
 }  # fmt: skip
 
 
+def valued(row: str, folded: bool = False) -> dict[str, float]:
+    """A row of word=number as a table."""
+    return {_key(word, folded): float(value) for word, _, value in (part.partition("=") for part in row.split())}
+
+
+def cells(row: str, width: int) -> list[str]:
+    """A row that bars cut into cells, with empty cells up to a width."""
+    found = [cell.strip() for cell in row.split("|")]
+    return found + [""] * (width - len(found))
+
+
 @cache
 def date_rules(folded: bool) -> DateRules:
     """The rules of dates for text with accents or without."""
@@ -169,21 +195,24 @@ def date_rules(folded: bool) -> DateRules:
     def flat(row: str) -> frozenset[str]:
         return frozenset(_key(w, folded) for w in row.split())
 
-    def keyed(row: Mapping[str, int]) -> dict[str, int]:
-        return {_key(str(w), folded): n for w, n in row.items()}
+    def whole(row: str) -> dict[str, int]:
+        return {word: int(value) for word, value in valued(row, folded).items()}
 
     eras = [(w, sign) for name, sign in (("before", -1), ("after", 1)) for w in rules["eras"][name].split()]
-    parts = [*rules["day_parts"]["en"].items(), *rules["day_parts"]["vi"].items()]
-    clocks = [*rules["clock_words"]["en"].items(), *rules["clock_words"]["vi"].items()]
-    counted = [w for unit in ("time", "span") for row in rules["units"][unit].values() for w in row[3].split()]
+    parts = [(w, part) for part, row in rules["day_parts"].items() for w in row.replace("|", "").split()]
+    clocks = [*valued(rules["clock_words"]["en"]).items(), *valued(rules["clock_words"]["vi"]).items()]
+    counted = [
+        w for unit in ("time", "span") for row in rules["units"][unit].values() for w in cells(row, 4)[3].split()
+    ]
     vi = {name: _key(w, folded) for name, w in VI_WORDS.items()}
+    months = whole(rules["months"]["en"]) | whole(rules["months"]["short"])
     return DateRules(
-        months={**rules["months"]["en"], **rules["months"]["short"]},
-        spelt_months=keyed(rules["months"]["vi"]),
-        spelt_days=keyed(rules["numerals"]["vi"]),
-        weekdays=rules["weekdays"]["en"],
-        short_weekdays=rules["weekdays"]["short"],
-        thu=keyed(rules["weekdays"]["vi"]),
+        months=months,
+        spelt_months=whole(rules["months"]["vi"]),
+        spelt_days=whole(rules["numerals"]["vi"]),
+        weekdays=whole(rules["weekdays"]["en"]),
+        short_weekdays=whole(rules["weekdays"]["short"]),
+        thu=whole(rules["weekdays"]["vi"]),
         weekday_before=flat(rules["weekday_before"]),
         month_before=frozenset(rules["month_before"].split()),
         each=flat(rules["each"]),
@@ -192,9 +221,9 @@ def date_rules(folded: bool) -> DateRules:
         day_parts=phrases(parts, folded=folded),
         clock_words=phrases(clocks, folded=folded),
         clock_before=flat(rules["clock_before"]),
-        behind_hour=frozenset((vi["half"], vi["less"], *keyed(rules["numerals"]["vi"]))),
+        behind_hour=frozenset((vi["half"], vi["less"], *whole(rules["numerals"]["vi"]))),
         vi=vi,
-        readers=_readers(vi, rules["months"]),
+        readers=_readers(vi, months, folded),
     )
 
 
@@ -202,13 +231,9 @@ def _key(word: str, folded: bool) -> str:
     return fold(word) if folded else word
 
 
-def _readers(
-    vi: Mapping[str, str], months: Mapping[str, Mapping[str, int]]
-) -> dict[str, Callable[..., list[FoundDate]]]:
-    found: dict[str, Callable[..., list[FoundDate]]] = dict.fromkeys(
-        (*months["en"], *months["short"]), _from_month_name
-    )
-    found |= dict.fromkeys((vi["day"], _key("mùng", vi["day"] == "ngay"), _key("mồng", vi["day"] == "ngay")), _from_day)
+def _readers(vi: Mapping[str, str], months: Iterable[str], folded: bool) -> dict[str, Callable[..., list[FoundDate]]]:
+    found: dict[str, Callable[..., list[FoundDate]]] = dict.fromkeys(months, _from_month_name)
+    found |= dict.fromkeys((vi["day"], _key("mùng", folded), _key("mồng", folded)), _from_day)
     found |= {vi["month"]: _from_month, vi["year"]: _from_year, vi["quarter"]: _from_quarter, "q": _from_quarter}
     return found | {vi["the"]: _from_century, vi["tens"]: _from_decade}
 
@@ -667,7 +692,8 @@ def _minutes(window: Window, rules: DateRules, last: int) -> tuple[int, int]:
     less = tokens[at] == rules.vi["less"]
     value, end = _small(window, rules, at + less, rules.spelt_days)
     glued = tokens[last] in ("h", "g") and window.gaps[at] == ""
-    if value <= 59 and end > at and (tokens[end] == rules.vi["minute"] or less or glued):
+    alone = len(window.digits(at)) == 2 and (not window.words[end].word or tokens[end] in rules.day_parts)
+    if value <= 59 and end > at and (tokens[end] == rules.vi["minute"] or less or glued or alone):
         return -value if less else value, end + (tokens[end] in (rules.vi["minute"], "'"))
     return 0, at
 

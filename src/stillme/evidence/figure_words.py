@@ -70,7 +70,7 @@ class Scan(Figures):
             return self.spelt(i)
         if tokens[j] == t.vi["share"] and self.vietnamese:
             return (self.measure(i, j + 1, FIFTY, PERCENT),)
-        if tokens[j] in t.fractions or tokens[j] == t.vi["part"]:
+        if tokens[j + (tokens[j] == "-")] in t.fractions or tokens[j] == t.vi["part"]:
             return self.attached(i, read[0], j)
         if tokens[j] in t.ranges and (self.words[j + 1].number or tokens[j + 1] in t.numerals):
             return self.attached(i, read[0], j)
@@ -83,7 +83,7 @@ class Scan(Figures):
         """Whether one or một is said as a number: by the word before it, or by a unit that is not a rate's."""
         before = self.tokens[i - 1]
         left = self.t.left.get(before, 0)
-        if left & ONE_BEFORE:
+        if left & ONE_BEFORE or (unit and self.tokens[i + 1] == "-"):
             return True
         if unit is None or before in self.t.units:
             return False
@@ -128,7 +128,12 @@ class Scan(Figures):
     def weekday(self, i: int) -> Sequence[Quantity]:
         """Monday, chủ nhật."""
         day, end = weekday_at(self, self.rules, i)
-        return (self.plain(i, end, float(day), "weekday"),) if day else ()
+        if not day:
+            return ()
+        found = self.plain(i, end, float(day), "weekday")
+        if self.tokens[i] == self.t.vi["rank"] and not self.words[i + 1].capital:
+            found = found._replace(also=(("ordinal", (day + 1.0,)),))
+        return (found,)
 
     def rank(self, i: int) -> Sequence[Quantity]:
         """thứ Hai, thứ hai, thứ 3, hạng nhì, giải ba, đầu tiên."""
@@ -142,6 +147,8 @@ class Scan(Figures):
         if found:
             return found
         if tokens[i] == t.vi["rank"] and self.starts_sentence(i) and tokens[i + 2] == ",":
+            return ()
+        if tokens[i] == t.vi["prize"] and (self.words[i + 1].number or longest(t.counted, tokens, i + 2)):
             return ()
         value = t.ordinals.get(tokens[i + 1]) or (4 if tokens[i + 1] == t.vi["four"] else 0)
         if value:
@@ -159,6 +166,8 @@ class Scan(Figures):
             return (self.measure(i - 1, i + 1, Numeral((100 / t.fractions[tokens[i]],)), PERCENT),)
         value = t.ordinals.get(tokens[i], 0)
         if not value or behind in t.no_ordinal_after or before in t.no_ordinal_before:
+            return ()
+        if self.words[i + 1].number or behind in t.numerals:
             return ()
         if value <= 3 and before not in t.ordinal_before and behind not in ("century", "quarter", "of"):
             return ()

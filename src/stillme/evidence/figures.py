@@ -67,8 +67,8 @@ Readings = tuple[tuple[str, tuple[float, ...]], ...]
 class Quantity(NamedTuple):
     """A figure at tokens `first` to `last` (exclusive) of a text, its unit included.
 
-    `dimension` is count, label, percent, ordinal, date, clock, weekday, money:USD and so on, or that of a unit: time (up
-    to weeks), span (months and years), length, mass ... `values` are in its base unit: metres, seconds, months,
+    `dimension` is count, label, percent, ordinal, date, clock, weekday, money:USD and so on, or that of a unit: time
+    (up to weeks), span (months and years), length, mass ... `values` are in its base unit: metres, seconds, months,
     kilograms, degrees Celsius, bytes; minutes after midnight for a clock time. There is more than one only where the
     writing is ambiguous. `noun` is what is counted, or what a label belongs to; `hedge` is about, over or under, and
     `limit` says that the bound includes the value; `also` holds other readings. An `article` is the one of "a month".
@@ -300,7 +300,7 @@ class Figures(Window):
         return found
 
     def identifier(self, i: int) -> Quantity | None:
-        """COVID-19, B-29, IPv4, x86, jwh.2021.0412: a number that is glued to a name."""
+        """COVID-19, B-29, IPv4, x86: a number that is glued to a name; FY2024 is also a year."""
         at = i - 1
         if not self.words[at].word:
             if self.gaps[at] or not self.words[at - 1].word or (self.gaps[at - 1] == "" and self.words[at - 2].number):
@@ -309,8 +309,10 @@ class Figures(Window):
             joint = self.tokens[i - 1] == "-"
             if joint and (self.tokens[at] in self.t.joined or self.tokens[at] in self.t.numerals):
                 return None
-        end = self.glued_end(i + 1)
-        return self.label(at, end, self.words[i].text, self.tokens[at])
+        text = self.words[i].text
+        found = self.label(at, self.glued_end(i + 1), text, self.tokens[at])
+        year = year_of(text)
+        return found._replace(dates=(Date(year),)) if year is not None else found
 
     def glued_end(self, j: int) -> int:
         """Where the row of letters, digits and joints that goes on at `j` without a gap ends."""
@@ -584,19 +586,28 @@ class Figures(Window):
         return self.count(first, j, numeral, noun)
 
     def named(self, first: int, numeral: Numeral, j: int, noun: str, year: int | None) -> Quantity | None:
-        """A number that names what stands before it; where something is counted behind it, it may be that number too."""
+        """A number that names what stands before it, and may be the number of what is counted behind it."""
         found = self.name_before(first, numeral, year)
         if not found:
             return None
         name, at = found
-        if noun and not self.vietnamese and name in self.t.loose_labels and not self.words[at].capital:
+        counted = bool(noun) and self.is_counted(name, at, j)
+        if counted and not self.words[at].capital and self.is_loose(name, j):
             return None
-        if self.vietnamese:
-            counted = bool(noun) and longest(self.t.counted, self.tokens, j) is not None
-        else:
-            counted = bool(noun) and self.tokens[at - 1] in PLACES
         text = numeral.text or f"{numeral.values[0]:g}"
         return self.label(at, j, text, name, (("count", numeral.values),) if counted else ())
+
+    def is_counted(self, name: str, at: int, j: int) -> bool:
+        """Whether the number may count what follows it: each day 300 people, in London 12 people, nhóm 5 người."""
+        if self.vietnamese:
+            return self.tokens[j - 2] != self.t.vi["number"] and longest(self.t.counted, self.tokens, j) is not None
+        return self.tokens[at - 1] in PLACES or name in self.t.loose_labels
+
+    def is_loose(self, name: str, j: int) -> bool:
+        """Whether a number that may count something does so, and is no name: not "lớp 10 trường", "khoản 2 điều 5"."""
+        return (
+            self.tokens[j] not in self.t.labels and name != "grade" if self.vietnamese else name in self.t.loose_labels
+        )
 
     def noun(self, j: int, value: float) -> str:
         """What is counted: in English the first plural of the next words, in Vietnamese the next word."""
@@ -635,7 +646,7 @@ class Figures(Window):
             return None
         if before in self.t.starters or before in self.t.hedges:
             return None
-        if self.starts_sentence(i - 1) and word.text[1:] == before[1:]:
+        if self.starts_sentence(i - 1) and tokens[i - 2] != ";" and word.text[1:] == before[1:]:
             return None
         return before, i - 1
 

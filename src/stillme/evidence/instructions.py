@@ -8,6 +8,7 @@ explains such attacks and quotes them.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache
 from typing import Final
 
@@ -23,7 +24,9 @@ HIDDEN_STYLES: Final = ("display:none", "display: none", "font-size:0", "font-si
 HIDDEN_LETTERS: Final = re.compile("[\U000e0020-\U000e007e]{8}")
 HIDDEN_SPACE: Final = "\U000e0020"
 COMMAND_ENDS: Final = frozenset("\"“‘'.!?:;,-–—•*>#()[]|…")
+SENTENCE_ENDS: Final = frozenset(".!?…")
 INFINITIVE_REACH: Final = 4
+SENTENCE_REACH: Final = 60
 
 
 @cache
@@ -73,11 +76,15 @@ def find_instruction(text: Text) -> tuple[int, int] | None:
 
 
 def _first_meant(text: Text, found: list[Match]) -> tuple[int, int] | None:
-    people = [match for match in found if match.name == "people"]
+    spared = {i for match in found if match.name == "people" for i in range(match.first, match.last)}
+    account: _Account | None = None
     for match in found:
-        if match.name == "people" or any(p.first < match.last and match.first < p.last for p in people):
+        if match.name == "people" or not spared.isdisjoint(range(match.first, match.last)):
             continue
-        if (match.name == "addresses" or _commanded(text, match.first)) and not _explained(text, match.first):
+        if match.name == "commands" and not _commanded(text, match.first):
+            continue
+        account = account or _Account(text)
+        if not account.explains(match.first):
             return text.starts[match.first], text.ends[match.last - 1]
     return None
 
@@ -92,22 +99,40 @@ def _commanded(text: Text, first: int) -> bool:
     return before in COMMAND_ENDS or text.folded[first - 1] in _before()
 
 
-def _explained(text: Text, first: int) -> bool:
-    """Quoted in a text about such attacks, or told of in a sentence that names the attack."""
-    names = {match.name for match in _explaining().find(text)}
-    if "explains" not in names:
-        return False
-    if text.quoted[first] or _in_code(text, text.starts[first]):
-        return True
-    opening = first
-    while opening > 0 and text.words[opening - 1].text not in ".!?" and "\n" not in text.gaps[opening]:
-        opening -= 1
-    return any(match.name == "explains_alone" for match in _explaining().find(text, opening, first))
+class _Account:
+    """What a text says about such attacks: quoted examples are explained, and so are commands in a sentence on them."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        found = list(_explaining().find(text))
+        self.is_one = any(match.name == "explains" for match in found)
+        self.attacks = [match.first for match in found if match.name == "explains_alone"]
+        self.code = _inline_code(text) if self.is_one else []
+
+    def explains(self, first: int) -> bool:
+        """Whether the words from token `first` on are an example or a report."""
+        if not self.is_one:
+            return False
+        if self.text.quoted[first] or self.code[first]:
+            return True
+        at = bisect_left(self.attacks, first) - 1
+        return at >= 0 and first - self.attacks[at] <= SENTENCE_REACH and self._one_sentence(self.attacks[at], first)
+
+    def _one_sentence(self, first: int, last: int) -> bool:
+        between = range(first + 1, last)
+        return not any(self.text.words[i].text in SENTENCE_ENDS or "\n" in self.text.gaps[i] for i in between)
 
 
-def _in_code(text: Text, offset: int) -> bool:
-    line = text.raw.rfind("\n", 0, offset) + 1
-    return text.raw.count("`", line, offset) % 2 == 1 or any(start <= offset < end for start, end in text.code)
+def _inline_code(text: Text) -> list[bool]:
+    """For each token, whether it stands in backticks; a line with an odd number of them keeps its last part open."""
+    inside, flags = False, []
+    for word, gap in zip(text.words, text.gaps, strict=False):
+        if word.text == "`":
+            inside = not inside
+        elif "\n\n" in gap:
+            inside = False
+        flags.append(inside)
+    return flags
 
 
 def _in_markup(text: Text) -> tuple[int, int] | None:

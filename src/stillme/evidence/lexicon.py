@@ -17,13 +17,13 @@ accents, but only in text that has no accents at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stillme.evidence.text import Text, fold
 
 __all__ = ["Lexicon", "Match"]
 
+Words = tuple[str, ...]
 SENTENCE_ENDS = frozenset(".!?…;")
 
 
@@ -35,60 +35,54 @@ class Match(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True, slots=True)
 class _Slot:
-    options: tuple[tuple[str, ...], ...] = ()
-    optional: bool = False
-    gap: int = 0
-    start: bool = False
-    by_head: dict[str, list[tuple[str, ...]]] = field(default_factory=dict, compare=False)
+    """One place of a phrase: its options by their first word, longest first; or a gap; or the start of a sentence."""
 
-    def __post_init__(self) -> None:
-        for option in sorted(self.options, key=len, reverse=True):
-            self.by_head.setdefault(option[0], []).append(option)
+    __slots__ = ("gap", "optional", "options", "start")
+
+    def __init__(self, options: Iterable[Words] = (), *, optional: bool = False, gap: int = 0, start: bool = False) -> None:
+        self.optional, self.gap, self.start = optional, gap, start
+        self.options: dict[str, list[Words]] = {}
+        for option in sorted(set(options), key=lambda words: (-len(words), words)):
+            self.options.setdefault(option[0], []).append(option)
 
 
-_Phrase = tuple[str, tuple[_Slot, ...]]
+class _Phrase:
+    """A phrase of a list; it is compiled when a text first has a word it may begin with."""
+
+    __slots__ = ("compiled", "name", "written")
+
+    def __init__(self, name: str, written: str) -> None:
+        self.name = name
+        self.written = written
+        self.compiled: tuple[_Slot, ...] | None = None
 
 
 class Lexicon:
-    """Named lists of phrases compiled for one pass over a text."""
+    """Named lists of phrases, matched in one pass over a text."""
 
     def __init__(self, lists: Mapping[str, Iterable[str]], classes: Mapping[str, Iterable[str]] | None = None) -> None:
-        known = {name: [str(p) for p in phrases] for name, phrases in {**(classes or {}), **lists}.items()}
-        self._exact: dict[str, list[_Phrase]] = {}
-        self._folded: dict[str, list[_Phrase]] = {}
-        for name in lists:
-            for phrase in known[name]:
-                slots = _compile(phrase, known)
-                self._add(self._exact, name, slots)
-                self._add(self._folded, name, slots if phrase.isascii() and "@" not in phrase else _fold_slots(slots))
-
-    @staticmethod
-    def _add(index: dict[str, list[_Phrase]], name: str, slots: tuple[_Slot, ...]) -> None:
-        heads: set[str] = set()
-        for slot in slots[1:] if slots and slots[0].start else slots:
-            if slot.gap or slot.start:
-                raise ValueError(f"a phrase of {name!r} must begin with a word")
-            heads.update(option[0] for option in slot.options)
-            if not slot.optional:
-                break
-        for head in sorted(heads):
-            index.setdefault(head, []).append((name, slots))
+        self._known = {name: [str(p) for p in phrases] for name, phrases in {**(classes or {}), **lists}.items()}
+        self._written = [(name, phrase) for name in lists for phrase in self._known[name]]
+        self._expanded: dict[str, list[Words]] = {}
+        self._indexes: dict[bool, dict[str, list[_Phrase]]] = {}
+        for name, phrase in self._written:
+            if "@" in phrase:
+                self._check(name, phrase)
 
     def find(self, text: Text, first: int = 0, last: int | None = None) -> Iterator[Match]:
         """Every match in the token range, in order of its first token."""
         plain = not text.accented
         tokens = text.folded if plain else text.lowers
-        index = self._folded if plain else self._exact
+        index = self._index(plain)
         stop = len(tokens) if last is None else last
         for i in range(first, stop):
-            candidates = index.get(tokens[i])
-            if candidates:
-                for name, slots in candidates:
+            if tokens[i] in index:
+                for phrase in index[tokens[i]]:
+                    slots = phrase.compiled or self._compile(phrase, plain)
                     end = _match(slots, tokens, text, i, stop)
                     if end:
-                        yield Match(name, i, end)
+                        yield Match(phrase.name, i, end)
 
     def names(self, text: Text, first: int = 0, last: int | None = None) -> set[str]:
         """The names of the lists that match anywhere in the token range."""
@@ -97,6 +91,65 @@ class Lexicon:
     def first(self, text: Text, name: str, first: int = 0, last: int | None = None) -> Match | None:
         """The first match of one list in the token range."""
         return next((m for m in self.find(text, first, last) if m.name == name), None)
+
+
+    # compiling
+
+    def _check(self, name: str, phrase: str) -> None:
+        for part in phrase.split():
+            for option in part.strip("()").split("|"):
+                if option.startswith("@") and option[1:] not in self._known:
+                    raise ValueError(f"in {name!r}: no list is called {option[1:]!r}")
+
+    def _index(self, plain: bool) -> dict[str, list[_Phrase]]:
+        """The phrases by each word they may begin with; in text without accents, by that word without accents."""
+        index = self._indexes.get(plain)
+        if index is None:
+            index = {}
+            for name, written in self._written:
+                phrase = _Phrase(name, written)
+                for head in sorted(self._heads(name, written, plain)):
+                    index.setdefault(head, []).append(phrase)
+            self._indexes[plain] = index
+        return index
+
+    def _heads(self, name: str, written: str, plain: bool) -> set[str]:
+        heads: set[str] = set()
+        for part in written.split():
+            if part == "^":
+                continue
+            if part.startswith("~"):
+                raise ValueError(f"a phrase of {name!r} must begin with a word: {written!r}")
+            heads.update(option[0] for option in self._options(part))
+            if not part.startswith("("):
+                break
+        return {fold(head) for head in heads} if plain else heads
+
+    def _compile(self, phrase: _Phrase, plain: bool) -> tuple[_Slot, ...]:
+        phrase.compiled = tuple(self._slot(part, plain) for part in phrase.written.split())
+        return phrase.compiled
+
+    def _slot(self, part: str, plain: bool) -> _Slot:
+        if part == "^":
+            return _Slot(start=True)
+        if part.startswith("~"):
+            return _Slot(gap=int(part[1:]))
+        options = self._options(part)
+        if plain and not all(word.isascii() for option in options for word in option):
+            options = [tuple(map(fold, option)) for option in options]
+        return _Slot(options, optional=part.startswith("("))
+
+    def _options(self, part: str) -> list[Words]:
+        """The options of a slot, those of classes included."""
+        found: list[Words] = []
+        for option in (part[1:-1] if part.startswith("(") and part.endswith(")") else part).split("|"):
+            found += self._class(option[1:]) if option.startswith("@") else [_tokens(option)]
+        return found
+
+    def _class(self, name: str) -> list[Words]:
+        if name not in self._expanded:
+            self._expanded[name] = [option for phrase in self._known[name] for option in self._options(phrase)]
+        return self._expanded[name]
 
 
 def _match(slots: tuple[_Slot, ...], tokens: list[str], text: Text, at: int, stop: int) -> int:
@@ -143,9 +196,9 @@ def _after_gap(slots: tuple[_Slot, ...], position: int, tokens: list[str], at: i
 
 def _step(slot: _Slot, tokens: list[str], at: int, stop: int) -> int:
     """How many tokens the slot takes at `at`: the longest option that fits."""
-    if at >= stop:
+    if at >= stop or tokens[at] not in slot.options:
         return 0
-    for option in slot.by_head.get(tokens[at], ()):
+    for option in slot.options[tokens[at]]:
         length = len(option)
         if length == 1 or (at + length <= stop and tuple(tokens[at : at + length]) == option):
             return length
@@ -159,33 +212,6 @@ def _starts_sentence(text: Text, at: int) -> bool:
     return before in SENTENCE_ENDS or (before in '"“:-–—•*,)]' and at <= 2)
 
 
-def _compile(phrase: str, known: Mapping[str, list[str]]) -> tuple[_Slot, ...]:
-    return tuple(_slot(part, known) for part in phrase.split())
-
-
-def _slot(part: str, known: Mapping[str, list[str]]) -> _Slot:
-    if part == "^":
-        return _Slot(start=True)
-    if part.startswith("~"):
-        return _Slot(gap=int(part[1:]))
-    optional = part.startswith("(") and part.endswith(")")
-    body = part[1:-1] if optional else part
-    options: list[tuple[str, ...]] = []
-    for option in body.split("|"):
-        options += _named(option[1:], known) if option.startswith("@") else [_tokens(option)]
-    return _Slot(options=tuple(sorted(set(options))), optional=optional)
-
-
-def _named(name: str, known: Mapping[str, list[str]]) -> list[tuple[str, ...]]:
-    if name not in known:
-        raise ValueError(f"no list is called {name!r}")
-    found: list[tuple[str, ...]] = []
-    for phrase in known[name]:
-        for option in phrase.split("|"):
-            found += _named(option[1:], known) if option.startswith("@") else [_tokens(option)]
-    return found
-
-
 def _tokens(option: str) -> tuple[str, ...]:
     """The tokens of an option, as the tokeniser would cut them."""
     words = option.split("_")
@@ -193,8 +219,3 @@ def _tokens(option: str) -> tuple[str, ...]:
         return tuple(words)
     return tuple(w.lower for w in Text(option.replace("_", " ")).words)
 
-
-def _fold_slots(slots: tuple[_Slot, ...]) -> tuple[_Slot, ...]:
-    return tuple(
-        _Slot(tuple(sorted({tuple(map(fold, option)) for option in s.options})), s.optional, s.gap, s.start) for s in slots
-    )

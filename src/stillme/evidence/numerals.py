@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from math import inf
 from typing import Any, Final, NamedTuple
 
-from stillme.evidence.dates import ORDINAL_ENDINGS, Phrases, Window, date_rules, phrases
+from stillme.evidence.dates import ORDINAL_ENDINGS, Phrases, Window, cells, date_rules, phrases, valued
 from stillme.evidence.rules import load
 from stillme.evidence.text import Text, fold
 
@@ -30,14 +30,16 @@ __all__ = [
 
 SPACES: Final = frozenset((" ", "\u00a0", "\u202f", "\u2009"))
 SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-# What a word may be to the number beside it.
+# What a word may be to the number it stands before or behind.
 SIGN: Final = 1
 HEDGE: Final = 2
+# Before it: Line 3, in 1877, aged 12, only one, within one month.
 LABEL: Final = 4
 YEAR: Final = 8
 AGE: Final = 16
 ONE_BEFORE: Final = 32
 ONE_TIME_BEFORE: Final = 64
+# Behind it: 5 million, 25 March, 2 p.m., 5 kg, 3 to 5.
 EXTENDS: Final = 4
 MONTH: Final = 8
 TIMED: Final = 16
@@ -82,8 +84,8 @@ class Unit(NamedTuple):
 GRAMMAR: Final = {
     "one": "một", "three": "ba", "four": "tư", "ten": "mười", "tens": "mươi", "dozens": "chục", "hundred": "trăm",
     "odd": "linh", "odd_too": "lẻ", "half": "rưỡi", "zero": "không", "point": "phẩy", "part": "phần", "share": "nửa",
-    "number": "số", "rank": "thứ", "lead": "đầu", "lead_end": "tiên", "times": "lần", "among": "giữa", "and": "và",
-    "minus": "âm",
+    "number": "số", "rank": "thứ", "prize": "giải", "lead": "đầu", "lead_end": "tiên", "times": "lần",
+    "among": "giữa", "and": "và", "minus": "âm",
 }  # fmt: skip
 
 
@@ -91,81 +93,93 @@ class Tables:
     """The words of numbers and units of one language, compiled for look-up; `folded` is typed without accents."""
 
     def __init__(self, language: str, folded: bool) -> None:
-        rules = load("numbers")
-        own = "vi" if language == "vi" else "en"
-        key: Callable[[str], str] = fold if folded else str
-
-        def row(words: str) -> frozenset[str]:
-            return frozenset(map(key, words.split()))
-
-        def rows(named: dict[str, Any]) -> list[tuple[str, str]]:
-            pairs = ((name, p.values() if isinstance(p, dict) else p) for name, p in named.items())
-            return [(key(word), name) for name, lists in pairs for words in lists for word in words.split()]
-
         self.format = language if language in ("en", "vi") else "other"
-        self.vietnamese = own == "vi"
-        self.vi = {name: key(word) for name, word in GRAMMAR.items()}
-        self.numerals = {key(w): n for w, n in rules["numerals"][own].items()}
-        self.behind_ten = {key(w): n for w, n in rules["numerals"]["vi_behind_ten"].items()}
-        self.signs_of_number: dict[str, float] = rules["signs"]
-        self.scales = {key(w): float(n) for w, n in (rules["scales"]["en"] | rules["scales"][own]).items()}
-        self.suffixes = {w: float(n) for w, n in rules["suffixes"].items()}
-        self.extenders = frozenset(
-            (*self.scales, *self.suffixes, *rules["signs"], *TIMES_TEN, self.vi["half"], self.vi["point"])
-        )
-        self.ordinals: dict[str, int] = rules["ordinals"]["en"] | {
-            key(w): n for w, n in rules["ordinals"]["vi"].items()
-        }
-        self.times: dict[str, int] = rules["times"]["en"]
-        self.fractions: dict[str, int] = rules["fractions"]["en"]
-        self.starters = _starters(rules, own == "vi", key)
-        self.articles = {key("một"): "one"} if own == "vi" else {"a": "article", "an": "article", "both": "times"}
-        self.with_articles = self.starters | self.articles
-        self.units, self.signs = _units(rules, own == "vi", folded)
-        self.between = frozenset(rules["between"]["en"].split())
-        self.money_before: Phrases[Unit] = _backwards(
-            (word, Unit(code, f"money:{code}")) for code, lists in rules["money"].items() for word in lists[0].split()
-        )
-        self.not_units = {key(word): row(behind) for word, behind in rules["not_units"].items()}
+        self.vietnamese = language == "vi"
+        self.folded = folded
         self.rules = date_rules(folded)
-        self.hedges: Phrases[str] = _backwards(rows(rules["hedges"]))
-        self.hedges_behind = phrases(rows(rules["hedges_behind"]))
-        self.than_under = row(rules["than_under"])
-        self.than_none = row(rules["than_none"])
-        self.ranges = row(rules["ranges"][own])
-        self.labels: Phrases[str] = _backwards(rows(rules["labels"]))
-        self.loose_labels = row(rules["loose_labels"])
-        self.label_short = row(rules["label_short"])
-        self.amount_numbers = row(rules["number_not_label"])
-        self.joined = row(rules["joined"])
-        self.ordinal_before = row(rules["ordinal_before"])
-        self.no_ordinal_before = row(rules["no_ordinal"]["before"])
-        self.no_ordinal_after = row(rules["no_ordinal"]["after"])
-        self.not_one = row(rules["not_one"])
-        self.needs_counted = row(rules["needs_counted"]) | (frozenset(self.numerals) if folded else frozenset())
-        self.not_three = row(rules["not_three"])
-        self.counted = phrases((key(w), True) for w in rules["counted"].split())
-        for word, options in self.units.items():
-            self.counted.setdefault(word, []).extend((rest, True) for rest, _ in options)
-        self.minus = frozenset(("-", "−", "–", "minus", self.vi["minus"]))
-        self.single_units = _single_units(self)
-        self.spelt = {word: Numeral((float(value),)) for word, value in self.numerals.items()}
+        rules = load("numbers")
+        own = "vi" if self.vietnamese else "en"
+        self._number_words(rules, own)
+        self._words_around(rules)
+        self._neighbours(rules, own)
+
+    def key(self, word: str) -> str:
+        """A word of the rule file as it stands in the text."""
+        return fold(word) if self.folded else word
+
+    def row(self, words: str) -> frozenset[str]:
+        """A row of the rule file as a set."""
+        return frozenset(map(self.key, words.split()))
+
+    def rows(self, named: dict[str, Any]) -> list[tuple[str, str]]:
+        """Named rows as pairs of a word and the name of its row."""
+        texts = ((name, " ".join(r.values()) if isinstance(r, dict) else r) for name, r in named.items())
+        return [(self.key(word), name) for name, text in texts for word in text.replace("|", "").split()]
+
+    def _number_words(self, rules: dict[str, Any], own: str) -> None:
+        folded = self.folded
+        self.vi = {name: self.key(word) for name, word in GRAMMAR.items()}
+        self.numerals = valued(rules["numerals"][own], folded)
+        self.spelt = {word: Numeral((value,)) for word, value in self.numerals.items()}
+        self.behind_ten = valued(rules["numerals"]["vi_behind_ten"], folded)
+        self.signs_of_number = valued(rules["signs"])
+        self.scales = valued(rules["scales"]["en"]) | valued(rules["scales"][own], folded)
+        self.suffixes = valued(rules["suffixes"])
+        self.ordinals = valued(rules["ordinals"]["en"]) | valued(rules["ordinals"]["vi"], folded)
+        self.times = valued(rules["times"])
+        self.fractions = valued(rules["fractions"])
         self.grammar = frozenset((*self.numerals, *self.scales, *self.behind_ten, *self.ordinals, "-", "and")) | {
             self.vi[name] for name in ("tens", "odd", "odd_too", "half", "point")
         }
+        articles = {"a": "article", "an": "article", "both": "times"}
+        self.starters = _starters(rules, self.vietnamese, self.key)
+        self.with_articles = self.starters if self.vietnamese else self.starters | articles
+
+    def _words_around(self, rules: dict[str, Any]) -> None:
+        row = self.row
+        self.units, self.signs = _units(rules, self.vietnamese, self.folded)
+        self.not_units = {self.key(word): row(behind) for word, behind in rules["not_units"].items()}
+        self.single_units = _single_units(self)
+        self.between = frozenset(rules["between"].split())
+        codes = [(w, code) for code, line in rules["money"].items() for w in cells(line, 3)[0].split()]
+        self.money_before: Phrases[Unit] = _backwards((word, Unit(code, f"money:{code}")) for word, code in codes)
+        self.hedges: Phrases[str] = _backwards(self.rows(rules["hedges"]))
+        self.hedges_behind = phrases(self.rows(rules["hedges_behind"]))
+        self.than_under, self.than_none = row(rules["than_under"]), row(rules["than_none"])
+        self.labels: Phrases[str] = _backwards(self.rows(rules["labels"]))
+        self.loose_labels, self.label_short = row(rules["loose_labels"]), row(rules["label_short"])
+        self.amount_numbers, self.joined = row(rules["number_not_label"]), row(rules["joined"])
+        self.ordinal_before = row(rules["ordinal_before"])
+        self.no_ordinal_before, self.no_ordinal_after = (row(rules["no_ordinal"][k]) for k in ("before", "after"))
+        self.not_one, self.not_three = row(rules["not_one"]), row(rules["not_three"])
+        self.plurals, self.singulars = row(rules["plurals"]), row(rules["singulars"])
+        self.needs_counted = row(rules["needs_counted"]) | (frozenset(self.numerals) if self.folded else frozenset())
+        self.counted = phrases((self.key(w), True) for w in rules["counted"].split())
+        for word, options in self.units.items():
+            self.counted.setdefault(word, []).extend((rest, True) for rest, _ in options)
+
+    def _neighbours(self, rules: dict[str, Any], own: str) -> None:
+        row, vi = self.row, self.vi
+        self.minus = frozenset(("-", "−", "–", "minus", vi["minus"]))
+        self.ranges = row(rules["ranges"][own])
         self.left = _flags(
-            (SIGN, (*self.money_before, *self.minus, *"[【(,;^")), (HEDGE, self.hedges), (LABEL, self.labels),
-            (YEAR, row(rules["year_before"])), (ONE_BEFORE, row(rules["one_before"][own])),
+            (SIGN, (*self.money_before, *self.minus, *"[【(,;^")),
+            (HEDGE, self.hedges),
+            (LABEL, self.labels),
+            (YEAR, row(rules["year_before"])),
+            (AGE, row(rules["age_before"])),
+            (ONE_BEFORE, row(rules["one_before"][own])),
             (ONE_TIME_BEFORE, row(rules["one_time_before"][own])),
-            (AGE, row(rules["age_before"]["en"] + " " + rules["age_before"]["vi"])),
-        )  # fmt: skip
+        )
         self.right = _flags(
-            (SIGN, ".)/"), (EXTENDS, self.extenders), (MONTH, self.rules.months), (TIMED, _timed(rules, key)),
-            (UNIT, (*self.units, *(w.lower() for w in self.signs), *self.between, "-")), (HEDGE, self.hedges_behind),
-            (JOINT, (*self.ranges, *self.fractions, "/", "-", self.vi["part"], "and", self.vi["and"])),
-        )  # fmt: skip
-        self.plurals = row(rules["plurals"])
-        self.singulars = row(rules["singulars"])
+            (SIGN, ".)/"),
+            (HEDGE, self.hedges_behind),
+            (EXTENDS, (*self.scales, *self.suffixes, *self.signs_of_number, *TIMES_TEN)),
+            (MONTH, self.rules.months),
+            (TIMED, _timed(rules, self.key)),
+            (UNIT, (*self.units, *(w.lower() for w in self.signs), *self.between, "-")),
+            (JOINT, (*self.ranges, *self.fractions, "/", "-", vi["part"], "and", vi["and"])),
+        )
 
 
 tables_of = cache(Tables)
@@ -182,40 +196,23 @@ def _flags(*kinds: tuple[int, Iterable[str]]) -> dict[str, int]:
 
 def _single_units(t: Tables) -> dict[str, Unit]:
     """Units that are one word, always the same unit, and complete: most measures end with one."""
-    timed = {*t.rules.months, *t.extenders, *t.not_units, t.rules.vi["hour"], t.rules.vi["month"]}
+    other = {*t.rules.months, *t.scales, *t.suffixes, *t.not_units, t.rules.vi["hour"], t.rules.vi["month"]}
     found: dict[str, Unit] = {}
     for word, options in t.units.items():
-        if (
-            len(options) == 1
-            and not options[0][0]
-            and options[0][1].single
-            and word not in timed
-            and word not in t.signs
-        ):
-            found[word] = options[0][1]
+        rest, unit = options[0] if len(options) == 1 else (("",), None)
+        if unit and not rest and unit.single and word not in other and word not in t.signs:
+            found[word] = unit
     return found
 
 
 def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phrases[Unit], Phrases[Unit]]:
     """Units by their words and by their signs, in which capitals count."""
-    customary = frozenset(rules["customary"].split())
     words: list[tuple[str, Unit]] = []
-    english: set[str] = set()
     signs: list[tuple[str, Unit]] = []
-    for dimension, units in rules["units"].items():
-        for name, (factor, sign_row, en, vi, *offset) in units.items():
-            binary = 1024.0 ** BINARY[name] if name in BINARY else 0.0
-            joins = dimension in ("time", "span", "degree") or name in customary
-            plain = factor == 1 and not offset and not binary
-            unit = Unit(name, dimension, float(factor), float(*offset), name in customary, binary, plain, not joins)
-            signs += [(sign, unit) for sign in sign_row.split()]
-            words += [(word, unit) for word in f"{en} {vi}".split()]
-            english |= set(en.split())
-    for code, (signs_before, en, vi) in rules["money"].items():
-        words += [(word, Unit(code, f"money:{code}")) for word in f"{signs_before} {en} {vi}".split()]
-        english |= set(f"{signs_before} {en}".split())
-    for code, (en, vi) in rules["parts"].items():
-        words += [(word, Unit("cent", f"money:{code}", 0.01, plain=False)) for word in f"{en} {vi}".split()]
+    english: set[str] = set()
+    for unit, sign_row, en, vi in (*_measures(rules), *_currencies(rules)):
+        signs += [(sign, unit) for sign in sign_row.split()]
+        words += [(word, unit) for word in f"{en} {vi}".split()]
         english |= set(en.split())
     if not vietnamese:
         words = [(word, unit) for word, unit in words if word in english or not word.isascii()]
@@ -230,36 +227,71 @@ def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phras
     return table, exact
 
 
+def _measures(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, str, str]]:
+    """Each unit with its signs, its English and its Vietnamese words."""
+    customary = frozenset(rules["customary"].split())
+    for dimension, units in rules["units"].items():
+        for name, line in units.items():
+            factor, signs, en, vi, offset = cells(line, 5)
+            unit = Unit(
+                name,
+                dimension,
+                float(factor),
+                float(offset or 0),
+                customary=name in customary,
+                binary=1024.0 ** BINARY[name] if name in BINARY else 0.0,
+                plain=factor == "1" and not offset and name not in BINARY,
+                single=dimension not in ("time", "span", "degree") and name not in customary,
+            )
+            yield unit, signs, en, vi
+
+
+def _currencies(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, str, str]]:
+    """Each currency and its hundredth, in the same form; a currency sign is a word, in which capitals do not count."""
+    for code, line in rules["money"].items():
+        signs, en, vi = cells(line, 3)
+        yield Unit(code, f"money:{code}"), "", f"{signs} {en}", vi
+    for code, line in rules["parts"].items():
+        en, vi = cells(line, 2)
+        yield Unit("cent", f"money:{code}", 0.01, plain=False), "", en, vi
+
+
 def _backwards(rows: Iterable[tuple[str, str | Unit]]) -> Phrases[Any]:
     """Phrases by their last token, for a look to the left."""
-    return phrases(
-        (" ".join(w.text for w in reversed(Text(row.replace("_", " ")).words)), payload) for row, payload in rows
-    )
+
+    def reversed_row(row: str) -> str:
+        return row if row.isalpha() else " ".join(w.text for w in reversed(Text(row.replace("_", " ")).words))
+
+    return phrases((reversed_row(row), payload) for row, payload in rows)
 
 
 def _timed(rules: dict[str, Any], key: Callable[[str], str]) -> frozenset[str]:
     """Tokens behind a number that may make it a date, a clock time or an ordinal."""
     found = {*ORDINAL_ENDINGS, *"/-–:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock"}
     found |= {key("tháng"), key("giờ")}
-    for table in (rules["day_parts"]["en"], rules["eras"]["before"].split(), rules["eras"]["after"].split()):
-        found |= {key(word.split("_")[0]) for word in table}
+    for row in (*rules["day_parts"].values(), *rules["eras"].values()):
+        found |= {key(word.split("_")[0]) for word in row.partition("|")[0].split()}
     return frozenset(found)
 
 
 def _starters(rules: dict[str, Any], vietnamese: bool, key: Callable[[str], str]) -> dict[str, str]:
     """Which method of the scan reads the figure that a word may begin."""
-    found = dict.fromkeys(rules["signs"], "sign")
-    found |= dict.fromkeys((*rules["months"]["en"], *rules["months"]["short"], "q"), "date")
-    found |= dict.fromkeys((*rules["weekdays"]["en"], *rules["weekdays"]["short"]), "weekday")
+    found = dict.fromkeys(valued(rules["signs"]), "sign")
+    found |= dict.fromkeys((*valued(rules["months"]["en"]), *valued(rules["months"]["short"]), "q"), "date")
+    found |= dict.fromkeys((*valued(rules["weekdays"]["en"]), *valued(rules["weekdays"]["short"])), "weekday")
     if vietnamese:
-        found |= dict.fromkeys(map(key, rules["numerals"]["vi"]), "spelt")
+        found |= dict.fromkeys(map(key, valued(rules["numerals"]["vi"])), "spelt")
         found |= dict.fromkeys(map(key, ("ngày", "mùng", "mồng", "tháng", "quý", "thế", "thập")), "date")
         found |= dict.fromkeys(map(key, ("thứ", "hạng", "giải", "đầu")), "rank")
         found |= {key("chủ"): "weekday", key("nửa"): "half", key("giữa"): "clock", key("chính"): "clock"}
         return found | {key("năm"): "five_or_year", key("một"): "one"}
-    found |= dict.fromkeys(rules["numerals"]["en"], "spelt") | dict.fromkeys(rules["scales"]["en"], "scale")
-    found |= dict.fromkeys(rules["ordinals"]["en"], "ordinal") | dict.fromkeys(rules["clock_words"]["en"], "clock")
-    return found | {"twice": "times", "thrice": "times", "half": "half", "quarter": "ordinal", "one": "one"}
+    found |= dict.fromkeys(valued(rules["numerals"]["en"]), "spelt") | dict.fromkeys(
+        valued(rules["scales"]["en"]), "scale"
+    )
+    found |= dict.fromkeys(valued(rules["ordinals"]["en"]), "ordinal") | dict.fromkeys(
+        valued(rules["clock_words"]["en"]), "clock"
+    )
+    return found | dict.fromkeys(valued(rules["times"]), "times") | {"half": "half", "quarter": "ordinal", "one": "one"}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -323,7 +355,7 @@ def extended(window: Window, t: Tables, i: int, numeral: Numeral, money: bool) -
     """The number with its scale word, suffix, fraction sign, power of ten or further groups, and where it ends."""
     j = i + 1
     here = window.tokens[j]
-    if here in t.extenders and numeral.values:
+    if numeral.values and t.right.get(here, 0) & EXTENDS:
         if here in t.scales:
             return scaled(window, t, numeral, j)
         if here in t.suffixes:
@@ -464,7 +496,7 @@ def _vietnamese_group(window: Window, t: Tables, i: int, more: bool = False) -> 
     tokens = window.tokens
     vi = t.vi
     if more and tokens[i] in (vi["odd"], vi["odd_too"]) and tokens[i + 1] in t.numerals:
-        return float(t.numerals[tokens[i + 1]]), i + 2
+        return t.numerals[tokens[i + 1]], i + 2
     digit = 0 if more and tokens[i] == vi["zero"] else t.numerals.get(tokens[i])
     if digit is None:
         return 0.0, i
@@ -474,7 +506,7 @@ def _vietnamese_group(window: Window, t: Tables, i: int, more: bool = False) -> 
     tens, end = _vietnamese_tens(window, t, i)
     if more and t.scales.get(tokens[end], 0) < 1000:
         return 0.0, i
-    return (tens, end) if end > i else (float(digit), i + 1)
+    return (tens, end) if end > i else (digit, i + 1)
 
 
 def _vietnamese_tens(window: Window, t: Tables, i: int) -> tuple[float, int]:
@@ -482,7 +514,7 @@ def _vietnamese_tens(window: Window, t: Tables, i: int) -> tuple[float, int]:
     tokens = window.tokens
     vi = t.vi
     if tokens[i] in (vi["odd"], vi["odd_too"]) and tokens[i + 1] in t.numerals:
-        return float(t.numerals[tokens[i + 1]]), i + 2
+        return t.numerals[tokens[i + 1]], i + 2
     if tokens[i] == vi["half"]:
         return 50.0, i + 1
     digit = t.numerals.get(tokens[i])
@@ -509,7 +541,7 @@ def _behind_ten(window: Window, t: Tables, tens: float, i: int) -> tuple[float, 
     return (tens + digit, i + 1) if digit else (tens, i)
 
 
-def _continues(group: float | None, value: int) -> bool:
+def _continues(group: float | None, value: float) -> bool:
     """Whether a spelt number may go on with a value: two hundred five, twenty one."""
     if not group:
         return group is None

@@ -1,8 +1,8 @@
 """The built-in guard: does a text ask for, advise or contain something unsafe, judged on acts, targets and context.
 
-Words alone never decide. A sentence is unsafe where an act meets its object ("build" and "bomb", "poison" and "him") and
-the sentence asks for it, advises it, or is harmful as said; prevention, law, history, reports and play turn it away.
-The lists and the rules stand in `rules/safety.yaml`.
+Words alone never decide. A sentence is unsafe where an act meets its object ("build" and "bomb", "poison" and "him")
+and the sentence asks for it, advises it, or is harmful as said; prevention, law, history, reports and play turn it
+away. The rules stand in `rules/safety.yaml`, and the lists there and in `rules/safety_context.yaml`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from stillme.evidence.lexicon import Lexicon
@@ -31,6 +31,7 @@ ASK_REACH: Final = 30
 ADVICE_REACH: Final = 8
 SUBJECT_REACH: Final = 2
 LONGEST_PHRASE: Final = 16
+LONGEST_AIM: Final = 3
 LOOK_BACK: Final = 60
 YEAR_DIGITS: Final = 4
 REFERRED: Final = ("arms", "drug", "malware", "counterfeit")
@@ -84,7 +85,7 @@ def _words() -> _Words:
 
 @cache
 def _people() -> frozenset[str]:
-    return frozenset(str(load("safety")["context"]["en"]["person"]).split())
+    return frozenset(str(load("safety_context")["context"]["en"]["person"]).split())
 
 
 @cache
@@ -99,12 +100,12 @@ def _triggers(language: str) -> Lexicon:
 
 @cache
 def _harmless(language: str) -> Lexicon:
-    return Lexicon({"harmless": load("safety")["harmless"][language]})
+    return Lexicon({"harmless": load("safety_context")["harmless"][language]})
 
 
 @cache
 def _context(language: str) -> Lexicon:
-    return Lexicon(_phrases(load("safety")["context"][language]))
+    return Lexicon(_phrases(load("safety_context")["context"][language]))
 
 
 def _phrases(lists: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -125,7 +126,7 @@ def find_dangers(text: Text, target: Target) -> list[Danger]:
     hits = sorted((m.first, m.last, m.name) for language in languages for m in _triggers(language).find(text))
     if not hits:
         return []
-    return list(_dangers(text, target, languages, hits))
+    return list(_dangers(_Whole(text, target, languages), hits))
 
 
 def _languages(text: Text) -> Languages:
@@ -137,23 +138,37 @@ def _languages(text: Text) -> Languages:
     return ("en",) if len(english) > len(vietnamese) else ("en", "vi")
 
 
-def _dangers(text: Text, target: Target, languages: Languages, hits: Hits) -> Iterator[Danger]:
+@dataclass
+class _Whole:
+    """The text that the sentences stand in."""
+
+    text: Text
+    target: Target
+    languages: Languages
+
+    @cached_property
+    def is_on_safety(self) -> bool:
+        """A question on how to protect oneself; a draft has no such licence, since every sentence of it is read."""
+        contexts = (_context(language) for language in self.languages)
+        return self.target == "query" and any(context.first(self.text, "safety") for context in contexts)
+
+
+def _dangers(whole: _Whole, hits: Hits) -> Iterator[Danger]:
     previous: set[str] = set()
-    for sentence in split(text):
+    for sentence in split(whole.text):
         low = bisect_left(hits, (sentence.first, 0, ""))
         high = bisect_left(hits, (sentence.last, 0, ""), low)
         own = hits[low:high]
         if own or previous:
-            scene = _Scene(text, sentence, target, _roles(text, sentence, languages, own, previous), languages)
-            category = scene.category()
+            category = _Scene(whole, sentence, _roles(whole, sentence, own, previous)).category()
             if category:
                 yield Danger(category, sentence.start, sentence.end)
-        previous = {name for _, _, name in own if name in REFERRED} if target == "query" else set()
+        previous = {name for _, _, name in own if name in REFERRED} if whole.target == "query" else set()
 
 
-def _roles(text: Text, sentence: Sentence, languages: Languages, hits: Hits, previous: set[str]) -> Roles:
+def _roles(whole: _Whole, sentence: Sentence, hits: Hits, previous: set[str]) -> Roles:
     """Which words of the sentence play which part."""
-    first, last = sentence.first, sentence.last
+    text, languages, first, last = whole.text, whole.languages, sentence.first, sentence.last
     roles: Roles = {}
     spared = sorted((m.first, m.last) for language in languages for m in _harmless(language).find(text, first, last))
     for start, end, name in _outside(hits, spared):
@@ -188,6 +203,7 @@ def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
         lower = words[i].lower
         if lower.endswith("'s") and lower[:-2] in people:
             roles.setdefault("others", []).append((i, i + 1))
+            roles.setdefault("another's", []).append((i, i + 1))
         elif words[i].number and _under_age(text, i, sentence.last):
             roles.setdefault("minor", []).append((i, i + 1))
     ends = [end for _, end in roles.get("slay", ()) if end < sentence.last]
@@ -202,7 +218,9 @@ def _under_age(text: Text, i: int, last: int) -> bool:
     digits = text.words[i].text
     if len(digits) > 2 or not digits.isdecimal() or int(digits) >= ADULT_AGE:
         return False
-    return text.lowers[i - 1] == "aged" or not _words().ages.isdisjoint(text.lowers[i + 1 : min(i + 5, last)])
+    return (i > 0 and text.lowers[i - 1] == "aged") or not _words().ages.isdisjoint(
+        text.lowers[i + 1 : min(i + 5, last)]
+    )
 
 
 def _possessive(text: Text, person: Range) -> bool:
@@ -227,12 +245,13 @@ def _add_referred(text: Text, sentence: Sentence, roles: Roles, previous: set[st
 class _Scene:
     """One sentence with the parts its words play."""
 
-    def __init__(self, text: Text, sentence: Sentence, target: Target, roles: Roles, languages: Languages) -> None:
-        self.text = text
+    def __init__(self, whole: _Whole, sentence: Sentence, roles: Roles) -> None:
+        self.whole = whole
+        self.text = whole.text
+        self.target = whole.target
         self.sentence = sentence
-        self.target = target
         self.roles = roles
-        self.languages = languages
+        self.lead_to = {last: first for first, last in roles.get("leads", ())}
         self.head = self._head()
 
     def _head(self) -> int:
@@ -254,9 +273,7 @@ class _Scene:
         return any(self._meant(rule, act) for act in self.roles[rule.act] if self._reaches(rule, act))
 
     def _exempt(self, name: str) -> bool:
-        if name != "safety" or self.target == "draft":
-            return name in self.roles
-        return any(m.name == name for language in self.languages for m in _context(language).find(self.text))
+        return name in self.roles or (name == "safety" and self.whole.is_on_safety)
 
     def _reaches(self, rule: _Rule, act: Range) -> bool:
         """Whether the act follows its subject and its object follows (or stands inside) the act, each within reach."""
@@ -344,18 +361,26 @@ class _Scene:
         """The act opens the sentence, follows a verb that does, or follows a clause such as 'when he sleeps,'."""
         if act[0] == self.head:
             return True
-        before = self.text.lowers[act[0] - 1]
         if self._narrated(act):
             return False
-        if self._starts_in("opens", self.head, self.head + 1) and before in _words().joins:
+        if self._headed_by("opens") and self._follows(act, _words().joins):
             return self._before("turns", act, ASK_REACH) < 0
-        if not self._starts_in("clauses", self.head, self.head + 1):
-            return False
-        return before in _words().clause_ends or (self._before("clauses", act, 0) == act[0] and self._addressed(act))
+        aims = self._headed_by("aims")
+        if aims and act[0] - self.head <= LONGEST_AIM:
+            return self._addressed(act)
+        return (aims or self._headed_by("clauses")) and self._follows(act, _words().clause_ends)
+
+    def _headed_by(self, name: str) -> bool:
+        return self._starts_in(name, self.head, self.head + 1)
+
+    def _follows(self, act: Range, words: frozenset[str]) -> bool:
+        """Whether one of the words stands before the act, or before a word such as 'just' that leads up to it."""
+        lead = self.lead_to.get(act[0], act[0])
+        return self.text.lowers[act[0] - 1] in words or self.text.lowers[lead - 1] in words
 
     def _narrated(self, act: Range) -> bool:
         """In Vietnamese, which has no tense, names and years before the act mark a report."""
-        if "vi" not in self.languages:
+        if "vi" not in self.whole.languages:
             return False
         before = self.text.words[max(self.head + 1, self._look_back(act)) : act[0]]
         return any(word.capital or (word.number and len(word.text) == YEAR_DIGITS) for word in before)

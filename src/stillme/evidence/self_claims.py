@@ -1,6 +1,7 @@
-"""What a draft claims, in the assistant's own voice, that only a person could claim: memories, a body, feelings, a life.
+"""What a draft claims in the assistant's own voice that only a person could claim: memories, a body, feelings, a life.
 
-Behind each first person the auxiliaries and adverbs are read over, with their negation and mood; what stands then is looked up.
+Behind each first person the auxiliaries and adverbs are read over, with their negation and mood; what comes then is
+looked up in the rules.
 """
 
 from __future__ import annotations
@@ -16,20 +17,24 @@ from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, fold
 from stillme.evidence.voice import Voice
 
-__all__ = ["SelfClaim", "self_claims", "spans_of"]
+__all__ = ["SelfClaim", "self_claims"]
 
 WINDOW: Final = 14
 COURTESY: Final = "courtesy"
-MARKS: Final = frozenset(",.;:!?…()[]\"'“”–—-")
+MARKS: Final = frozenset(",.;:!?…()[]\"'“”–—-*_`#>•|")
 CLAUSE_ENDS: Final = frozenset(",.;:!?…()[]—–")
 ENGLISH: Final = {"i": "", "i'm": "be", "i've": "have", "i'll": "will", "i'd": "would", "im": "be", "ive": "have"}
 OWNERS: Final = frozenset({"my", "me", "personal", "firsthand"})
-PAIRS: Final = {("used", "to"): "", ("able", "to"): "can", ("going", "to"): "will", ("có", "thể"): "can", ("co", "the"): "can"}
+PAIRS: Final = {
+    ("used", "to"): "",
+    ("able", "to"): "can",
+    ("going", "to"): "will",
+    ("có", "thể"): "can",
+    ("co", "the"): "can",
+}
 PLACES: Final = frozenset({"to", "there", "through", "in"})
 ALLOWED: Final = {"can": frozenset({"sense", "memory", "emotion", "consciousness"}), "will": frozenset({"emotion"})}
 COORDINATED: Final = frozenset({"emotion", "memory"})
-TIMES: Final = frozenset({"yesterday", "today", "together", "last", "regularly", "daily", "outside", "inside", "deep", "just", "like"})
-MACHINES: Final = frozenset({"ai", "assistant", "model", "program", "chatbot", "bot", "software", "lý", "hình", "ly", "hinh", "trình"})
 
 
 class SelfClaim(NamedTuple):
@@ -122,18 +127,6 @@ def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list
     return sorted({claim._replace(last=_clause_end(draft, claim.last)) for claim in found}, key=_place)
 
 
-def spans_of(draft: Text, claims: Sequence[SelfClaim]) -> list[tuple[int, int]]:
-    """The character ranges of the claims; those that overlap become one."""
-    spans: list[tuple[int, int]] = []
-    for claim in sorted(claims, key=_place):
-        start, end = draft.starts[claim.first], draft.ends[claim.last - 1]
-        if spans and start <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(end, spans[-1][1])
-        else:
-            spans.append((start, end))
-    return spans
-
-
 def _place(claim: SelfClaim) -> tuple[int, int, str]:
     return claim.first, claim.last, claim.kind
 
@@ -149,12 +142,13 @@ def _clause_end(draft: Text, last: int) -> int:
 class _Reader:
     """One draft, read for first persons."""
 
-    __slots__ = ("english", "has_speaker", "query", "speakers", "text", "tokens", "vietnamese", "voice")
+    __slots__ = ("english", "has_speaker", "query", "speakers", "text", "tokens", "vietnamese", "voice", "younger")
 
     def __init__(self, draft: Text, query: Text) -> None:
         folded = not draft.accented
         self.text, self.query = draft, query
         self.voice = Voice(draft)
+        self.younger: bool | None = None
         self.tokens = self.voice.tokens
         self.speakers = _speakers(folded)
         known = set(self.tokens)
@@ -195,28 +189,30 @@ class _Reader:
         modal = form if form in ("will", "would") else ""
         negation = -1
         while at < stop:
-            token = tokens[at]
+            here = tokens[at]
             following = tokens[at + 1] if at + 1 < stop else ""
-            if form == "would" and modal and (token in grammar.participles or token.endswith("ed")):
+            if form == "would" and modal and (here in grammar.participles or here.endswith("ed")):
                 modal = ""
-            if (token, following) in PAIRS and frame != "be":
-                modal = PAIRS[token, following]
+            if (here, following) in PAIRS and frame != "be":
+                modal = PAIRS[here, following]
                 at += 1
             elif self.voice.negates(at):
                 negation = at
-                modal = modal or ("can" if token in ("can't", "cannot", "couldn't") else "")
-            elif token in grammar.auxiliaries and not (token == "been" and following in PLACES):
-                kind = grammar.auxiliaries[token]
+                modal = modal or ("can" if here in ("can't", "cannot", "couldn't") else "")
+            elif here in grammar.auxiliaries and not (here == "been" and following in PLACES):
+                kind = grammar.auxiliaries[here]
                 frame, modal = (kind, modal) if kind in ("be", "have") else (frame, kind)
-            elif not (token in grammar.skip or (frame == "have" and token in grammar.adjectives) or self._aside(at, stop)):
+            elif not self._is_read_over(grammar, at, stop, frame):
                 break
             at += 1
         return _Predicate(at, frame, modal, negation)
 
-    def _aside(self, at: int, stop: int) -> bool:
-        """The commas of 'I, too, have …'."""
-        tokens = self.tokens
-        return tokens[at] == "," and ("too" in tokens[at - 1 : at] or "too" in tokens[at + 1 : min(at + 2, stop)])
+    def _is_read_over(self, grammar: _Grammar, at: int, stop: int, frame: str) -> bool:
+        """Adverbs, articles, adjectives behind 'have', and the commas of 'I, too, have …'."""
+        tokens, here = self.tokens, self.tokens[at]
+        if here in grammar.skip or (frame == "have" and here in grammar.adjectives):
+            return True
+        return here == "," and "too" in (tokens[at - 1], *tokens[at + 1 : min(at + 2, stop)])
 
     def _claims(self, grammar: _Grammar, sentence: Sentence, at: int, predicate: _Predicate) -> Iterator[SelfClaim]:
         stop = min(sentence.last, predicate.at + WINDOW)
@@ -227,12 +223,16 @@ class _Reader:
             return
         if self._is_song(predicate.at, sentence.last):
             return
+        if self._is_age(predicate.at, stop):
+            yield SelfClaim("experience", at, predicate.at + 1)
         for frame in self._frames(predicate):
             found = self._matches(grammar, frame, predicate.at, stop)
             if found is None:
                 return
             for kind, last in found.items():
-                if kind in ALLOWED.get(predicate.modal, (kind,)) and not (frame == "have" and self._is_compound(last, stop)):
+                if kind in ALLOWED.get(predicate.modal, (kind,)) and not (
+                    frame == "have" and self._is_compound(last, stop)
+                ):
                     yield SelfClaim(kind, at, last)
 
     @staticmethod
@@ -271,7 +271,7 @@ class _Reader:
                 return
 
     def _interrupting(self) -> frozenset[str]:
-        return _interrupting(not self.text.accented)
+        return _listed("interrupting", not self.text.accented)
 
     def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
         """'As a child, I …', 'Hồi nhỏ tôi …', 'I, as a human being, …'."""
@@ -280,7 +280,11 @@ class _Reader:
             if match.first == at + 2 and self.tokens[at + 1] == ",":
                 yield SelfClaim(match.name, at, match.last)
         for match in grammar.phrases.fronted.find(self.text, first, at):
-            opens = match.first == sentence.first or self.tokens[match.first - 1] in MARKS or match.first - 1 == sentence.first
+            opens = (
+                match.first == sentence.first
+                or self.tokens[match.first - 1] in MARKS
+                or match.first - 1 == sentence.first
+            )
             near = match.last == at or self.tokens[at - 1] == ","
             if opens and near:
                 yield SelfClaim(match.name, match.first, at + 1)
@@ -309,7 +313,8 @@ class _Reader:
         before = self.text.words[at - 1]
         if not before.capital:
             return False
-        opener = at - 1 == sentence.first and (before.stop or before.lower.endswith("ly") or before.lower in _openers())
+        opens = at - 1 == sentence.first or self.tokens[at - 2] in MARKS
+        opener = opens and (before.stop or before.lower.endswith("ly") or before.lower in _listed("openers", False))
         return not opener and not before.stop
 
     def _is_title(self, sentence: Sentence, at: int) -> bool:
@@ -318,6 +323,14 @@ class _Reader:
         if words[at].lower != "my" or not words[at].capital:
             return False
         return at > sentence.first and words[at - 1].text not in MARKS
+
+    def _is_age(self, at: int, stop: int) -> bool:
+        """'I am 34 years old', 'tôi 25 tuổi'."""
+        return (
+            at < stop
+            and self.text.words[at].number
+            and any(t in _listed("ages", False) for t in self.tokens[at + 1 : min(at + 5, stop)])
+        )
 
     def _is_song(self, at: int, stop: int) -> bool:
         """'I Kissed a Girl', 'I Am Legend': a verb with a capital stands in a title."""
@@ -331,10 +344,12 @@ class _Reader:
         if last >= stop:
             return False
         word = self.text.words[last]
-        return word.word and word.content and word.lower not in TIMES
+        return word.word and word.content and word.lower not in _listed("times", False)
 
     def _is_machine_after_all(self, sentence: Sentence, last: int) -> bool:
-        return any(token in MACHINES for token in self.tokens[last : sentence.last])
+        return any(
+            token in _listed("machines", False) for token in self.tokens[last : min(sentence.last, last + 2 * WINDOW)]
+        )
 
     def _speaks_vietnamese(self, sentence: Sentence, at: int) -> bool:
         """Whether a Vietnamese first person stands at the token as the subject of a clause."""
@@ -350,12 +365,12 @@ class _Reader:
 
     def _is_speaker(self, at: int) -> bool:
         """'em' is a child of whom the texts speak, 'Minh' a name, as often as they are the speaker."""
-        token = self.tokens[at]
-        if token == "minh":
-            return not self.text.words[at].capital
-        if token != "em":
-            return True
-        return not any(self._names_younger(text) for text in (self.query, self.text))
+        spelt = self.tokens[at]
+        if spelt == "em":
+            if self.younger is None:
+                self.younger = any(self._names_younger(text) for text in (self.query, self.text))
+            return not self.younger
+        return spelt != "minh" or not self.text.words[at].capital
 
     def _names_younger(self, text: Text) -> bool:
         lowers, words = text.lowers, text.words
@@ -367,10 +382,5 @@ class _Reader:
 
 
 @cache
-def _interrupting(folded: bool) -> frozenset[str]:
-    return _words(str(load("self_claims")["interrupting"]), folded)
-
-
-@cache
-def _openers() -> frozenset[str]:
-    return frozenset(str(load("self_claims")["openers"]).split())
+def _listed(name: str, folded: bool) -> frozenset[str]:
+    return _words(str(load("self_claims")[name]), folded)

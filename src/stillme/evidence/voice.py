@@ -1,8 +1,10 @@
-"""Whose words a sentence is: the writer's own assertion, somebody else's speech, a supposition, a question, a text asked for."""
+"""Whose words a sentence is: the writer's own, somebody else's, a supposition, a question, a text asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -11,15 +13,13 @@ from stillme.evidence.lexicon import Lexicon
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, fold
 
-__all__ = ["Phrases", "Voice", "phrases", "text_is_for_user", "tokens_of"]
+__all__ = ["Phrases", "Voice", "phrases", "spans_of", "text_is_for_user", "tokens_of"]
 
+BLOCK_QUOTE: Final = re.compile(r"^>[^\n]*+", re.MULTILINE)
 CLOSERS: Final = frozenset("\"”’»)]'*_`】!…. ")
 STOPS: Final = frozenset(".!?…;")
 CLAUSE_MARKS: Final = frozenset(",;:()–—-")
 REACH: Final = 12
-SPEAKERS: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll", "tôi", "toi", "mình", "minh", "tớ", "tui", "em"})
-OTHERS: Final = frozenset({"he", "she", "they", "ông", "bà", "anh", "chị", "cô", "chú", "họ", "ong", "ba", "chi", "co", "chu", "ho"})
-AFFIRMED: Final = frozenset({("no", "doubt"), ("no", "wonder"), ("not", "only"), ("không", "chỉ"), ("khong", "chi")})
 
 
 class Phrases:
@@ -40,6 +40,9 @@ class Phrases:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
+    speakers: Phrases
+    others: Phrases
+    affirming: Phrases
     attributing: Phrases
     joining: Phrases
     saying: Phrases
@@ -77,20 +80,32 @@ def text_is_for_user(query: Text) -> bool:
 
 
 def tokens_of(text: Text) -> list[str]:
-    """The tokens in the spelling that rules are compared with: lower case, and without accents where the text has none."""
+    """The tokens as rules are compared with them: in lower case, and without accents where the text has none."""
     return text.lowers if text.accented else text.folded
+
+
+def spans_of(text: Text, ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The character ranges of token ranges, in order; those that overlap become one."""
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        start, end = text.starts[first], text.ends[last - 1]
+        if spans and start <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(end, spans[-1][1])
+        else:
+            spans.append((start, end))
+    return spans
 
 
 class Voice:
     """One text, asked token by token whether the writer asserts what stands there."""
 
-    __slots__ = ("_rules", "_single", "text", "tokens")
+    __slots__ = ("_foreign", "_rules", "text", "tokens")
 
     def __init__(self, text: Text) -> None:
         self.text = text
         self.tokens = tokens_of(text)
         self._rules = _rules(not text.accented)
-        self._single: list[tuple[int, int]] | None = None
+        self._foreign: list[tuple[int, int]] | None = None
 
     def asserts(self, sentence: Sentence, at: int) -> bool:
         """Whether token `at` stands in the writer's own words, outside questions and suppositions."""
@@ -100,13 +115,13 @@ class Voice:
 
     def quotes(self, at: int) -> bool:
         """Whether the token stands in quotation marks, in a block quote or in code."""
-        text = self.text
-        if text.quoted[at]:
+        if self.text.quoted[at]:
             return True
-        start = text.starts[at]
-        if any(a <= start < b for a, b in text.code) or any(a < at < b for a, b in self._single_quotes()):
-            return True
-        return text.raw.startswith(">", text.raw.rfind("\n", 0, start) + 1)
+        if self._foreign is None:
+            self._foreign = sorted(_foreign_ranges(self.text))
+        start = self.text.starts[at]
+        before = bisect_right(self._foreign, (start, len(self.text.raw))) - 1
+        return before >= 0 and start < self._foreign[before][1]
 
     def asks(self, sentence: Sentence, at: int) -> bool:
         """Whether the sentence ends in a question mark and the token stands in its last clause."""
@@ -135,7 +150,9 @@ class Voice:
             return True
         speaker = self._speaker_behind(i, last)
         polite = self._rules.courteous_condition
-        return speaker > 0 and not any(polite.ending(self.tokens, j) for j in range(speaker + 1, min(speaker + 3, last)))
+        return speaker > 0 and not any(
+            polite.ending(self.tokens, j) for j in range(speaker + 1, min(speaker + 3, last))
+        )
 
     def denies(self, sentence: Sentence, at: int) -> bool:
         """Whether a negation in the same clause stands before the token."""
@@ -143,7 +160,7 @@ class Voice:
         for i in range(at - 1, max(sentence.first, at - REACH) - 1, -1):
             if self._opens_clause(i, at):
                 return False
-            if negation.ending(tokens, i) and (tokens[i], tokens[i + 1]) not in AFFIRMED:
+            if negation.ending(tokens, i) and not self._rules.affirming.ending(tokens, i + 1):
                 return True
         return False
 
@@ -151,18 +168,23 @@ class Voice:
         """Whether the token itself is a negation."""
         return self._rules.negation.ending(self.tokens, at)
 
+    def _speaks(self, at: int) -> bool:
+        return self._rules.speakers.ending(self.tokens, at)
+
     def _opens_clause(self, i: int, at: int) -> bool:
         token = self.tokens[i]
         if token in CLAUSE_MARKS or token in STOPS:
             return True
-        return self._rules.clause_openers.ending(self.tokens, i) and (i == at - 1 or token not in ("and", "or", "và", "va"))
+        return self._rules.clause_openers.ending(self.tokens, i) and (
+            i == at - 1 or token not in ("and", "or", "và", "va")
+        )
 
     def _speaker_behind(self, i: int, last: int) -> int:
         """The place of a first person within three tokens of token i, in the same clause; 0 if there is none."""
         for j in range(i + 1, min(i + 4, last)):
             if self.tokens[j] in CLAUSE_MARKS:
                 return 0
-            if self.tokens[j] in SPEAKERS:
+            if self._speaks(j):
                 return j
         return 0
 
@@ -174,8 +196,7 @@ class Voice:
             i -= 1
         if i < sentence.first or not rules.attributing.ending(tokens, i):
             return self._according_to(sentence, at)
-        before = tokens[max(sentence.first, i - 4) : i]
-        return not any(token in SPEAKERS for token in before)
+        return not any(self._speaks(j) for j in range(max(sentence.first, i - 4), i))
 
     def _according_to(self, sentence: Sentence, at: int) -> bool:
         """'According to Olsen, I …': the attribution stands right before the token."""
@@ -184,7 +205,7 @@ class Voice:
             return False
         first = max(sentence.first, at - REACH)
         return any(
-            tokens[i] in ("according", "theo") and tokens[i + 1] not in SPEAKERS and "," not in tokens[i : at - 1]
+            tokens[i] in ("according", "theo") and not self._speaks(i + 1) and "," not in tokens[i : at - 1]
             for i in range(first, at - 1)
         )
 
@@ -211,28 +232,29 @@ class Voice:
             if tokens[i] != ",":
                 continue
             behind = range(i + 1, min(i + 5, sentence.last))
-            other = any(tokens[j] in OTHERS or (words[j].capital and tokens[j] not in SPEAKERS) for j in behind)
+            if any(self._speaks(j) for j in behind):
+                continue
+            other = any(self._rules.others.ending(tokens, j) or words[j].capital for j in behind)
             if other and any(self._rules.saying.ending(tokens, j) for j in behind):
-                return not any(tokens[j] in SPEAKERS for j in behind)
+                return True
             if tokens[i + 1] == "according":
                 return True
         return False
 
-    def _single_quotes(self) -> list[tuple[int, int]]:
-        """Token ranges between straight single quotation marks that open before a word and close behind one."""
-        if self._single is None:
-            self._single = list(_single_quoted(self.text)) if "'" in self.tokens else []
-        return self._single
 
-
-def _single_quoted(text: Text) -> Iterable[tuple[int, int]]:
+def _foreign_ranges(text: Text) -> Iterator[tuple[int, int]]:
+    """Character ranges of code, of block quotes, and of what stands between straight single quotation marks."""
+    yield from text.code
+    if text.raw.startswith(">") or "\n>" in text.raw:
+        for match in BLOCK_QUOTE.finditer(text.raw):
+            yield match.span()
     opened = -1
     for i, word in enumerate(text.words):
         if word.text != "'":
             continue
         glued_before = i > 0 and not text.gaps[i]
         if opened >= 0 and glued_before:
-            yield opened, i
+            yield text.starts[opened], text.ends[i]
             opened = -1
         elif not glued_before:
             opened = i

@@ -36,7 +36,5 @@ class ContextInstructions(Observer):
         sources = list(dict.fromkeys(shown(p.source_id) for p in steering))
         named = ", ".join(sources[:NAMED_SOURCES])
         more = f" and {len(sources) - NAMED_SOURCES} more" if len(sources) > NAMED_SOURCES else ""
-        return self.flagged(
-            Reason.CONTEXT_CONTAINS_INSTRUCTIONS,
-            f"{len(steering)} of {len(evidence.passages)} passages address the model instead of informing: {named}{more}",
-        )
+        detail = f"{len(steering)} of {len(evidence.passages)} passages try to instruct the model: {named}{more}"
+        return self.flagged(Reason.CONTEXT_CONTAINS_INSTRUCTIONS, detail)

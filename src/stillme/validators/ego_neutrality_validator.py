@@ -1,12 +1,13 @@
-"""EgoNeutralityValidator: the assistant claims no experiences, memories, body, family, feelings or desires of its own."""
+"""EgoNeutralityValidator: the assistant claims no memories, body, family, feelings or desires of its own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from stillme.evidence.self_claims import self_claims, spans_of
-from stillme.evidence.voice import text_is_for_user
+from stillme.errors import shown
+from stillme.evidence.self_claims import self_claims
+from stillme.evidence.voice import spans_of, text_is_for_user
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 
@@ -44,9 +45,7 @@ class EgoNeutralityValidator(Observer):
             return self.passed()
         if text_is_for_user(evidence.query):
             return self.skipped("the user asked for a text: its first person is not the assistant's")
-        spans = spans_of(draft, claims)
+        spans = spans_of(draft, ((claim.first, claim.last) for claim in claims))
         kinds = ", ".join(dict.fromkeys(NAMED[claim.kind] for claim in claims))
-        start, end = spans[0]
-        return self.flagged(
-            Reason.ANTHROPOMORPHIC, f'claims {kinds} as the assistant\'s own: "{draft.raw[start:end]}"', spans=spans
-        )
+        said = shown(draft.raw[slice(*spans[0])])
+        return self.flagged(Reason.ANTHROPOMORPHIC, f"claims {kinds} as the assistant's own: {said}", spans=spans)

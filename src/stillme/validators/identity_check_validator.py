@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from stillme.errors import shown
 from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
-from stillme.evidence.self_claims import self_claims, spans_of
+from stillme.evidence.self_claims import self_claims
 from stillme.evidence.text import Sentence, Text
-from stillme.evidence.voice import Voice, text_is_for_user, tokens_of
+from stillme.evidence.voice import Voice, spans_of, text_is_for_user
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 
@@ -22,11 +24,12 @@ __all__ = ["IdentityCheckValidator"]
 
 PERSONAL: Final = frozenset({"consciousness", "person", "emotion", "family", "experience"})
 SIGNS: Final = ("hype", "superlative", "call", "promise")
-BEFORE_CALL: Final = frozenset({",", "so", "and", "then", "!", ".", ":", ";", "—", "–", "-", "please", "just", "hãy", "vậy", "và", "thì", "nên"})
 CALL_WEIGHT: Final = 2
 MOST_HYPE: Final = 3
 OFFER_REACH: Final = 8
 SELF_REACH: Final = 3
+# Advertising is settled long before; more would only be searched for in the passages.
+MOST_SIGNS: Final = 128
 
 
 @cache
@@ -40,12 +43,17 @@ def _surroundings() -> Lexicon:
     return Lexicon(load("promotion")["surroundings"])
 
 
+@cache
+def _before_call() -> frozenset[str]:
+    return frozenset(str(load("promotion")["before_call"]).split())
+
+
 @dataclass(frozen=True, slots=True)
 class IdentityCheckValidator(Observer):
     """The draft neither claims personhood or consciousness for the assistant nor advertises.
 
-    Advertising needs signs that add up to `min_promotion`: a call to action weighs 2, a promise, a superlative and each word
-    of hype 1, and 1 more where a superlative is about what the writer offers or about itself.
+    Advertising needs signs that add up to `min_promotion`: a call to action weighs 2; a promise, a superlative and each
+    word of hype 1; a superlative 1 more if it is about an offer, and 1 more if it is about the writer itself.
     """
 
     name: ClassVar[str] = "IdentityCheckValidator"
@@ -69,9 +77,9 @@ class IdentityCheckValidator(Observer):
         claims = [c for c in self_claims(draft, evidence.draft_sentences, evidence.query) if c.kind in PERSONAL]
         if not claims:
             return None
-        spans = spans_of(draft, claims)
-        said = draft.raw[slice(*spans[0])]
-        return self.flagged(Reason.ANTHROPOMORPHIC, f'speaks as a person: "{said}"', spans=spans)
+        spans = spans_of(draft, ((claim.first, claim.last) for claim in claims))
+        said = shown(draft.raw[slice(*spans[0])])
+        return self.flagged(Reason.ANTHROPOMORPHIC, f"speaks as a person: {said}", spans=spans)
 
     def _promotion(self, evidence: Evidence) -> Finding | None:
         draft = evidence.draft
@@ -81,8 +89,8 @@ class IdentityCheckValidator(Observer):
         signs = _unreported(draft, found, [passage.text for passage in evidence.passages])
         if _weight(draft, signs) < self.min_promotion:
             return None
-        spans = _merged([(draft.starts[s.match.first], draft.ends[s.match.last - 1]) for s in signs])
-        said = ", ".join(f'"{draft.raw[start:end]}"' for start, end in spans[:4])
+        spans = spans_of(draft, ((sign.match.first, sign.match.last) for sign in signs))
+        said = ", ".join(shown(draft.raw[start:end]) for start, end in spans[:4])
         return self.flagged(Reason.PROMOTIONAL_TONE, f"advertises: {said}", spans=spans)
 
 
@@ -96,39 +104,40 @@ class _Sign:
 
 
 def _own_signs(draft: Text, sentences: Sequence[Sentence]) -> list[_Sign]:
-    """The signs that the writer itself asserts."""
+    """The signs that the writer itself asserts, up to as many as could ever be needed."""
+    voice = Voice(draft)
     signs: list[_Sign] = []
     for sentence in sentences:
         matches = list(_signs().find(draft, sentence.first, sentence.last))
-        if not matches:
-            continue
-        voice = Voice(draft)
-        around = list(_surroundings().find(draft, sentence.first, sentence.last))
-        attribution = min((m.first for m in around if m.name == "attributed"), default=sentence.last)
-        signs += [
-            _Sign(match, _near(around, "offered", match, OFFER_REACH), _near(around, "oneself", match, SELF_REACH))
-            for match in matches
-            if match.first < attribution and _is_asserted(voice, sentence, match)
-        ]
+        if matches and len(signs) < MOST_SIGNS:
+            around = list(_surroundings().find(draft, sentence.first, sentence.last))
+            attribution = min((m.first for m in around if m.name == "attributed"), default=sentence.last)
+            offers, selves = ([m for m in around if m.name == name] for name in ("offered", "oneself"))
+            signs += [
+                _Sign(match, _near(offers, match, OFFER_REACH), _near(selves, match, SELF_REACH))
+                for match in matches[:MOST_SIGNS]
+                if match.first < attribution and _is_asserted(voice, sentence, match)
+            ]
     return signs
 
 
-def _near(around: Sequence[Match], name: str, sign: Match, reach: int) -> bool:
-    """Whether a phrase of the list stands inside the sign or ends at most `reach` tokens before it."""
-    return any(m.name == name and sign.first - reach <= m.last and m.first <= sign.last + 1 for m in around)
+def _near(around: Sequence[Match], sign: Match, reach: int) -> bool:
+    """Whether one of the phrases, given in order, stands in the sign or ends at most `reach` tokens before it."""
+    nearest = bisect_right(around, sign.last + 1, key=lambda match: match.first) - 1
+    return nearest >= 0 and around[nearest].last >= sign.first - reach
 
 
 def _is_asserted(voice: Voice, sentence: Sentence, match: Match) -> bool:
     at = match.first
     if match.name in ("hype", "superlative") and _is_name(voice.text, sentence, match):
         return False
-    if match.name == "call" and at > sentence.first and voice.tokens[at - 1] not in BEFORE_CALL:
+    if match.name == "call" and at > sentence.first and voice.tokens[at - 1] not in _before_call():
         return False
     return not (voice.quotes(at) or voice.asks(sentence, at) or voice.denies(sentence, at))
 
 
 def _is_name(draft: Text, sentence: Sentence, match: Match) -> bool:
-    """'Flawless' is a song and 'best-selling' is a fact: a capital inside the sentence, a hyphen behind the first word."""
+    """'Flawless' with a capital inside the sentence is a song, and 'best-selling' is a fact."""
     word = draft.words[match.first]
     capital = word.capital and not word.upper and match.first > sentence.first
     behind = match.first + 1
@@ -137,36 +146,23 @@ def _is_name(draft: Text, sentence: Sentence, match: Match) -> bool:
 
 def _unreported(draft: Text, signs: list[_Sign], passages: list[Text]) -> list[_Sign]:
     """The signs that stand in no passage; all of them where the call to action is the writer's own."""
-    tokens = tokens_of(draft)
-    sources = [" " + " ".join(tokens_of(passage)) + " " for passage in passages]
-
-    def is_reported(sign: _Sign) -> bool:
-        phrase = " " + " ".join(tokens[sign.match.first : sign.match.last]) + " "
-        return any(phrase in source for source in sources)
-
-    own = [sign for sign in signs if not is_reported(sign)]
+    sources = [f" {' '.join(passage.folded)} " for passage in passages]
+    own = [sign for sign in signs if not any(f" {_phrase(draft, sign)} " in source for source in sources)]
     return signs if any(sign.match.name == "call" for sign in own) else own
+
+
+def _phrase(draft: Text, sign: _Sign) -> str:
+    return " ".join(draft.folded[sign.match.first : sign.match.last])
 
 
 def _weight(draft: Text, signs: list[_Sign]) -> int:
     """How strongly the signs speak for advertising, taken together."""
-    tokens = tokens_of(draft)
     of = {name: [s for s in signs if s.match.name == name] for name in SIGNS}
     called = bool(of["call"])
-    hype = {" ".join(tokens[s.match.first : s.match.last]): s.about_offer for s in of["hype"]}
+    hype = {_phrase(draft, sign): sign.about_offer for sign in of["hype"]}
     counted = len(hype) if called or any(hype.values()) else min(len(hype), 1)
     weight = CALL_WEIGHT * called + min(counted, MOST_HYPE)
     weight += min(len({s.match.first for s in of["promise"]}), MOST_HYPE)
     if of["superlative"]:
         weight += 1 + any(s.about_offer for s in of["superlative"]) + any(s.about_oneself for s in of["superlative"])
     return weight
-
-
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
-            merged.append((start, end))
-    return merged

@@ -41,7 +41,7 @@ def _words(name: str) -> frozenset[str]:
 class PhilosophicalDepthValidator(Observer):
     """An answer to a philosophical question says more than yes or no: it gives a reason or a second position.
 
-    Shallow: fewer than `min_words` words, fewer than `min_sentences` sentences that say something, or neither of the two.
+    Shallow: fewer than `min_words` words, fewer than `min_sentences` sentences of substance, or neither of the two.
     """
 
     name: ClassVar[str] = "PhilosophicalDepthValidator"
@@ -73,13 +73,13 @@ class PhilosophicalDepthValidator(Observer):
         draft = evidence.draft
         words = sum(word.word for word in draft.words)
         if words < self.min_words:
-            return f"{words} words"
+            return f"only {words} word{'' if words == 1 else 's'}"
         told = sum(
             sum(w.content and w.word for w in draft.words[s.first : s.last]) >= MIN_CONTENT_WORDS
             for s in evidence.draft_sentences
         )
         if told < self.min_sentences:
-            return f"{told} sentence{'' if told == 1 else 's'} of substance"
+            return f"only {told} sentence{'' if told == 1 else 's'} of substance"
         if _answers().names(draft) or _positions(draft) > 1:
             return None
         return "no reason and no second position"

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from stillme.errors import shown
 from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, fold, word_of
-from stillme.evidence.voice import Phrases, Voice, phrases, text_is_for_user, tokens_of
+from stillme.evidence.voice import Phrases, Voice, phrases, spans_of, text_is_for_user, tokens_of
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["ReligiousChoiceValidator"]
 
 NAMED: Final = {"profess": "professes", "rank": "ranks", "urge": "urges"}
-SPEAKERS: Final = frozenset({"i", "i'm", "i'd", "we", "you", "tôi", "toi", "mình", "tớ"})
-OWNERS: Final = frozenset({"mẹ", "bố", "cha", "nội", "ngoại", "chúng", "vợ", "chồng", "trai", "gái", "đình", "bạn", "của", "bà", "ông"})
 REACH: Final = 3
 
 
@@ -50,8 +49,8 @@ def _exceptions() -> Lexicon:
 
 
 @cache
-def _attributing(folded: bool) -> Phrases:
-    return phrases(load("religion")["attributing"], folded=folded)
+def _phrases(name: str, folded: bool) -> Phrases:
+    return phrases(load("religion")[name], folded=folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +67,20 @@ class ReligiousChoiceValidator(Observer):
             return self.skipped("the draft is blank")
         if _topics(not draft.accented).isdisjoint(tokens_of(draft)):
             return self.passed()
-        found = [
-            (match, sentence)
-            for sentence in evidence.draft_sentences
-            for match in _choices().find(draft, sentence.first, sentence.last)
-        ]
-        if not found:
-            return self.passed()
         in_text_for_user = text_is_for_user(evidence.query)
         reader = _Reader(draft)
-        own = [m for m, s in found if reader.is_own(s, m) and not (m.name == "profess" and in_text_for_user)]
+        own = [
+            match
+            for sentence in evidence.draft_sentences
+            for match in reader.choices(sentence)
+            if not (match.name == "profess" and in_text_for_user)
+        ]
         if not own:
             return self.passed()
-        spans = sorted({(draft.starts[m.first], draft.ends[m.last - 1]) for m in own})
-        acts = " and ".join(dict.fromkeys(NAMED[m.name] for m in own))
-        start, end = spans[0]
-        return self.flagged(Reason.RELIGIOUS_CHOICE, f'{acts} a religion: "{draft.raw[start:end]}"', spans=spans)
+        spans = spans_of(draft, ((match.first, match.last) for match in own))
+        acts = " and ".join(dict.fromkeys(NAMED[match.name] for match in own))
+        said = shown(draft.raw[slice(*spans[0])])
+        return self.flagged(Reason.RELIGIOUS_CHOICE, f"{acts} a religion: {said}", spans=spans)
 
 
 class _Reader:
@@ -96,27 +93,41 @@ class _Reader:
         self.voice = Voice(draft)
         self.tokens = self.voice.tokens
 
-    def is_own(self, sentence: Sentence, match: Match) -> bool:
-        """Whether the match is asserted by the writer, and of a faith rather than of a topic or a procedure."""
+    def choices(self, sentence: Sentence) -> list[Match]:
+        """What one sentence says for or against a religion in its writer's own voice."""
+        found = [
+            m for m in _choices().find(self.draft, sentence.first, sentence.last) if self._is_asserted(sentence, m)
+        ]
+        if not found:
+            return []
+        exceptions = list(_exceptions().find(self.draft, sentence.first, sentence.last))
+        compounds = {e.first for e in exceptions if e.name == "compound"}
+        last_topic = max((e.first for e in exceptions if e.name == "as_topic"), default=-1)
+        procedures = [e.first for e in exceptions if e.name == "procedure"]
+        attributed = self._is_attributed(sentence)
+        return [
+            m
+            for m in found
+            if m.last not in compounds
+            and not (m.name == "profess" and last_topic >= m.last)
+            and not (m.name != "profess" and attributed)
+            and not (m.name == "urge" and procedures and not m.first <= procedures[0] < m.last)
+        ]
+
+    def _is_asserted(self, sentence: Sentence, match: Match) -> bool:
         voice, at = self.voice, match.first
         if voice.quotes(at) or voice.asks(sentence, at) or voice.denies(sentence, at) or voice.reports(sentence, at):
             return False
-        exceptions = list(_exceptions().find(self.draft, sentence.first, sentence.last))
-        if any(e.name == "compound" and e.first == match.last for e in exceptions):
-            return False
-        if match.name == "profess":
-            as_topic = any(e.name == "as_topic" and e.first >= match.last for e in exceptions)
-            return not (as_topic or self._is_owned(at) or self._is_supposed(sentence, at) or self._is_name(sentence, match))
-        if self._is_attributed(sentence):
-            return False
-        return match.name != "urge" or not any(e.name == "procedure" and not at <= e.first < match.last for e in exceptions)
+        if match.name != "profess":
+            return True
+        return not (self._is_owned(at) or self._is_supposed(sentence, at) or self._is_name(sentence, match))
 
     def _is_owned(self, at: int) -> bool:
-        """'Mẹ tôi theo đạo Phật': the first person only owns the subject."""
-        return at > 0 and self.tokens[at - 1] in OWNERS
+        """'Mẹ tôi theo đạo Phật': the first person only owns the subject ('to' is 'tổ', say, as often as 'tớ')."""
+        return self.tokens[at] == "to" or (at > 0 and self._ends("owners", at - 1))
 
     def _is_supposed(self, sentence: Sentence, at: int) -> bool:
-        return at > sentence.first and self.tokens[at - 1] in ("if", "whether", "nếu", "neu", "liệu")
+        return at > sentence.first and self._ends("supposing", at - 1)
 
     def _is_name(self, sentence: Sentence, match: Match) -> bool:
         """'I am a Christian Dior fan': the word goes on into a name."""
@@ -125,8 +136,12 @@ class _Reader:
 
     def _is_attributed(self, sentence: Sentence) -> bool:
         """'Muslims believe that …', 'theo giáo lý …', but not 'I believe that …'."""
-        attributing = _attributing(not self.draft.accented)
         return any(
-            attributing.ending(self.tokens, i) and not SPEAKERS & set(self.tokens[max(sentence.first, i - REACH) : i])
+            self._ends("attributing", i)
+            and not any(self._ends("speakers", j) for j in range(max(sentence.first, i - REACH), i))
             for i in range(sentence.first, sentence.last)
         )
+
+    def _ends(self, name: str, at: int) -> bool:
+        """Whether a phrase of the list ends at the token."""
+        return _phrases(name, not self.draft.accented).ending(self.tokens, at)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VerbosityValidator"]
 
-PADDED_WITH_CUE: Final = 0.6
+PADDED_WITH_CUE: Final = 0.65
 PADDED_WITHOUT_CUE: Final = 0.85
 CORE_WITHOUT_CUE: Final = 0.6
 SAME: Final = 0.8
@@ -84,46 +84,50 @@ class VerbosityValidator(Observer):
 def _padding(draft: Text, sentences: Sequence[Sentence], query: Text) -> Iterator[Sentence]:
     """The sentences that say nothing, or nothing new."""
     asked = {word.stem for word in query.words}
-    known = _vocabulary(not draft.accented)
-    vocabulary = _Vocabulary(known.core - asked, known.every - asked)
     seen: set[frozenset[str]] = set()
     latest: deque[frozenset[str]] = deque(maxlen=REMEMBERED)
     for sentence in sentences:
-        if _is_empty(draft, sentence, vocabulary):
+        if _is_empty(draft, sentence, asked):
             yield sentence
             continue
         said = _said(draft, sentence)
         if len(said) < MIN_REPEATED_WORDS:
             continue
-        if said in seen or any(_is_same(said, earlier) for earlier in latest):
+        if said in seen or any(_adds_nothing(said, earlier) for earlier in latest):
             yield sentence
         seen.add(said)
         latest.append(said)
 
 
-def _is_empty(draft: Text, sentence: Sentence, vocabulary: _Vocabulary) -> bool:
-    """Whether a sentence is made of padding words: mostly, where it says so itself, else nearly all."""
+def _is_empty(draft: Text, sentence: Sentence, asked: set[str]) -> bool:
+    """Whether a sentence is made of padding words: mostly, where it says so itself, else nearly all.
+
+    What the question asks about is no padding.
+    """
     content = [word for word in draft.words[sentence.first : sentence.last] if word.content]
     if not content or any(word.number for word in content):
         return False
-    share = sum(word.stem in vocabulary.every for word in content) / len(content)
+    vocabulary = _vocabulary(not draft.accented)
+    padding = [word.stem for word in content if word.stem in vocabulary.every and word.stem not in asked]
+    share = len(padding) / len(content)
     if share < PADDED_WITH_CUE:
         return False
-    core = sum(word.stem in vocabulary.core for word in content) / len(content)
+    core = sum(stem in vocabulary.core for stem in padding) / len(content)
     if share >= PADDED_WITHOUT_CUE and core >= CORE_WITHOUT_CUE:
         return True
     return next(_cues().find(draft, sentence.first, sentence.last), None) is not None
 
 
 def _said(draft: Text, sentence: Sentence) -> frozenset[str]:
-    """What a sentence says, as a set: its content words, figures and negations."""
+    """What a sentence says, as a set: its content words; figures, names and negations once more, behind a mark."""
     words = draft.words[sentence.first : sentence.last]
-    return frozenset(w.stem for w in words if w.content or w.lower in _negation())
+    exact = {f"={w.stem}" for w in words[1:] if w.number or w.capital or w.lower in _negation()}
+    return frozenset({w.stem for w in words if w.content or w.capital} | exact)
 
 
-def _is_same(said: frozenset[str], earlier: frozenset[str]) -> bool:
-    """Whether two sentences share nearly all their words, and all their figures and negations."""
-    common = len(said & earlier)
-    if common < SAME * max(len(said), len(earlier)):
-        return False
-    return not any(word[0].isdigit() or word in _negation() for word in said ^ earlier)
+def _adds_nothing(said: frozenset[str], earlier: frozenset[str]) -> bool:
+    """Whether a sentence holds what an earlier one holds, but for a few words that are no figure, name or negation."""
+    added = {word for word in said - earlier if word.removeprefix("=") not in earlier}
+    if not added:
+        return True
+    return len(added) <= (1 - SAME) * len(said) and earlier <= said and not any(w.startswith("=") for w in added)

@@ -1,0 +1,1 @@
+"""Measurements of StillMe: `python -m benchmarks.core` for speed, memory and growth."""
