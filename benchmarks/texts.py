@@ -2,8 +2,8 @@
 
 Each topic is a paragraph of about 150 words, a sentence a line. `{name}` is an invented place, `{7..10}` a number drawn
 from that range. A line that begins with `=` says the sentence above it in other words, `{1}` and `{2}` being its
-numbers. Topics stand in pairs of one kind (two libraries, two museums), as search returns them. Every seed gives other places,
-other numbers and another choice of sentences, so that no two requests are alike.
+numbers. Topics stand in pairs of one kind (two libraries, two museums), as search returns them. Every seed gives other
+places, other numbers and another choice of sentences, so that no two requests are alike.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ NAMES: Final = {
 ENGLISH: Final = """
 ? When does the {name} Town Library open on weekdays and what does a lost card cost?
 The {name} Town Library opens at {7..10} a.m. on weekdays and closes at {5..8} p.m. in winter.
-= On weekdays the doors of the {name} Town Library open at {1} a.m.; in winter it shuts at {2} p.m.
+= On weekdays the doors of the {name} Town Library open at {1} a.m., and in winter it shuts at {2} p.m.
 A lost borrower card is replaced at the front desk for a fee of ${3..9}.
 = Readers who lose their borrower card pay ${1} for a new one at the front desk.
 Members may keep up to {8..20} books at a time for {2..5} weeks, and renew them once.
@@ -101,7 +101,7 @@ The {name} Tram Museum shows {11..24} trams that were built between {1901..1925}
 Rides on the short track start every {15..40} minutes on Sundays from May to October.
 = From May to October, trams run on the short track every {1} minutes on Sundays.
 An adult ticket costs ${8..18} and includes one ride, while pupils pay half.
-= Adults pay ${1} for a ticket with one ride; pupils are charged half of that.
+= Adults pay ${1} for a ticket with one ride, and pupils are charged half of that.
 The workshop, where old motors are taken apart and cleaned, can be watched from a gallery.
 A model of the city as it looked in {1930..1955} fills the former ticket office.
 Drivers explain how the brakes work and let guests ring the bell at the terminus.
@@ -147,7 +147,7 @@ Interpreters for sign language can be booked a few days ahead without extra cost
 A vaccination for a cat at the {name} Animal Clinic costs ${25..60} and protects for {12..36} months.
 = At the {name} Animal Clinic cats are vaccinated for ${1}, and the protection lasts {2} months.
 The car park behind the clinic has {14..40} places and is free for the first two hours.
-= There are {1} parking places behind the clinic; the first two hours cost nothing.
+= There are {1} parking places behind the clinic, and the first two hours cost nothing.
 Operations are carried out from Tuesday to Thursday, and animals must not eat for {8..14} hours before.
 = Animals are operated on from Tuesday to Thursday and have to go without food for {1} hours.
 Rabbits and birds wait in a separate room, away from the dogs.
@@ -176,9 +176,9 @@ Old tyres are taken back and recycled.
 
 ? Which bread does the {name} Bakery bake on Fridays and how much does a large loaf cost?
 The {name} Bakery bakes rye bread on Fridays, and a large loaf weighs {1100..1900} grams.
-= On Fridays rye bread comes out of the ovens of the {name} Bakery; large loaves weigh {1} grams.
+= On Fridays rye bread comes out of the ovens of the {name} Bakery, and large loaves weigh {1} grams.
 A large loaf costs ${4..9}, and half of one is sold for a little more than half.
-= The price of a large loaf is ${1}; half a loaf is slightly dearer than half of that.
+= The price of a large loaf is ${1}, and half a loaf is slightly dearer than half of that.
 The dough rests for {14..26} hours in wooden tubs before it is shaped by hand.
 = Before it is shaped by hand, the dough is left in wooden tubs for {1} hours.
 Flour comes from a water mill upstream that grinds {3..9} kinds of grain.
@@ -208,7 +208,7 @@ Gardeners plant about {6000..18000} bulbs each autumn with the help of volunteer
 A yearly ticket for the {name} Botanical Garden costs ${28..75} and admits {2..4} adults.
 = For ${1} a year, a ticket lets {2} adults into the {name} Botanical Garden.
 The palm house closes {30..75} minutes before the garden, and prams stay outside.
-= Visitors have to leave the palm house {1} minutes earlier than the garden; prams are not let in.
+= Visitors have to leave the palm house {1} minutes earlier than the garden, and prams are not let in.
 More than {3200..9800} species grow in the beds, a third of them from mountains.
 = Over {1} species are planted there, and one third come from the mountains.
 The giant water lily opens in July and carries leaves as wide as a table.

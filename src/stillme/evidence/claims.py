@@ -121,8 +121,8 @@ def _speech(draft: Text, s: Sentence, own: Sequence[Marker], opinion_asked: bool
             return "disclaimer" if "disclaiming" in names else "courtesy"
         if _says_little_more(draft, s, [m for m in found if m.name == "opening"]):
             return "courtesy"
-    if "refusal" in names and not _continues_with_fact(draft, s, figures):
-        return "refusal"
+    if "refusal" in names:
+        return FACT if _continues_with_fact(draft, s, figures) else "refusal"
     if ("announcing" in names or _points(draft, s, names)) and not figures:
         return "announcement"
     return _opinion_or_self(names, figures, bool(own), opinion_asked) or _tail(draft, s, figures)

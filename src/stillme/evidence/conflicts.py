@@ -134,5 +134,4 @@ def _years(statement: Statement) -> set[int]:
 
 def _names(reading: Reading, heading: Reading) -> set[str]:
     """The words of all names of a passage and its title."""
-    inside = {part for s in reading.statements for name in s.names for part in name.parts}
-    return inside | {w.folded for w in heading.text.words if w.capital and not w.stop}
+    return {part for s in (*reading.statements, *heading.statements) for name in s.names for part in name.parts}

@@ -1,0 +1,59 @@
+"""Repairs are applied from the end, verified once more, and dropped when they do not help."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stillme.evidence import Evidence
+from stillme.validators.base import Repair
+from stillme.validators.chain import ValidatorChain
+from stillme.validators.citation_relevance import CitationRelevance
+from stillme.validators.citation_required import CitationRequired
+from stillme.validators.repairs import apply, repair
+
+
+@pytest.mark.parametrize(
+    ("draft", "repairs", "expected"),
+    [
+        pytest.param("abc", [], "abc", id="nothing to do"),
+        pytest.param("abc.", [Repair(3, 3, " [1]")], "abc [1].", id="an insertion"),
+        pytest.param("ab cd", [Repair(2, 2, "!"), Repair(5, 5, "?")], "ab! cd?", id="two insertions"),
+        pytest.param("abc [1].", [Repair(4, 7, "[2]")], "abc [2].", id="a replacement"),
+        pytest.param("abcdef", [Repair(0, 4, "X"), Repair(2, 6, "Y")], "Xef", id="of two that overlap only the first"),
+        pytest.param("abc", [Repair(1, 1, "-"), Repair(1, 1, "-")], "a-bc", id="the same edit twice is one"),
+    ],
+)
+def test_apply(draft: str, repairs: list[Repair], expected: str) -> None:
+    """Offsets are those of the original draft."""
+    assert apply(draft, repairs) == expected
+
+
+@given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_size=3)), max_size=5))
+def test_apply_never_loses_what_no_edit_touches(draft: str, edits: list[tuple[int, int, str]]) -> None:
+    """Insertions alone keep every character of the draft, in order."""
+    inserted = apply(draft, [Repair(min(a, len(draft)), min(a, len(draft)), "\u2603") for a, _, _ in edits])
+
+    assert inserted.replace("\u2603", "") == draft.replace("\u2603", "")
+
+
+def test_two_kinds_of_repair_at_once() -> None:
+    """A missing marker is added and a wrong one replaced, and the patched draft has neither flag."""
+    chain = ValidatorChain([CitationRequired(), CitationRelevance()])
+    evidence = Evidence.of("q", "Tea is hot. Ice is cold [1].", ["Tea is hot.", "Ice is cold."])
+
+    findings, patched = repair(chain, evidence, chain.observe(evidence))
+
+    assert patched == "Tea is hot [1]. Ice is cold [2]."
+    assert all(f.repaired for f in findings if f.outcome == "flagged")
+
+
+def test_a_patch_that_leaves_a_claim_uncited_is_not_a_repair() -> None:
+    """One claim is supported, the other is not: the finding stays."""
+    chain = ValidatorChain([CitationRequired()])
+    evidence = Evidence.of("q", "Tea is hot. Dragons sleep in caves of gold.", ["Tea is hot."])
+
+    findings, patched = repair(chain, evidence, chain.observe(evidence))
+
+    assert (patched, [f.repaired for f in findings]) == (None, [False])
