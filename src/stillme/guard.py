@@ -15,7 +15,6 @@ from stillme.errors import InputError
 from stillme.evidence.evidence import DEFAULT_GROUNDER, Evidence
 from stillme.evidence.grounding import Grounder
 from stillme.policy import Policy, PolicyWatcher
-from stillme.reasons import Decision
 from stillme.response import citations, respond
 from stillme.validators.base import Finding, Validator
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain
@@ -178,7 +177,7 @@ def _probability(evidence: Evidence, ruling: Ruling, exited: bool) -> float:
     if exited or not ruling.verified:
         return 0.0
     if evidence.has_draft:
-        return min((judged.score for judged in evidence.judgements), default=1.0 if ruling.decision is Decision.ANSWER else 0.0)
+        return min((judged.score for judged in evidence.judgements), default=1.0)
     if not evidence.need.source_required:
         return 1.0
     return max(0.0, evidence.max_similarity or 0.0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Final
 
 from stillme.evidence.alignment import Alignment, Objection, align
@@ -21,7 +20,7 @@ __all__ = ["Disagreement", "find_conflicts"]
 LEAST_SHARED: Final = 2
 LEAST_ALIKE: Final = 0.4
 LEAST_COVERED: Final = 0.6
-COMMON: Final = 48
+COMMON: Final = 24
 DISAGREES: Final = frozenset({"figure", "negation", "opposite"})
 DIFFERENT_SUBJECT: Final = frozenset({"name", "name missing", "roles", "binding"})
 
@@ -52,17 +51,20 @@ def find_conflicts(library: Library) -> list[Disagreement]:
 def _related(library: Library) -> list[tuple[int, int]]:
     """Pairs of statements of different sources that share at least two words which are not everywhere."""
     places, sources = library.places, [p.source_id for p in library.passages]
-    shared: dict[tuple[int, int], int] = {}
-    for stem, holders in library.index.items():
-        if 1 < len(holders) <= COMMON and places[holders[0]][0] != places[holders[-1]][0] and not stem[0].isdigit():
-            for pair in combinations(holders, 2):
-                shared[pair] = shared.get(pair, 0) + 1
-    alike = [p for p, count in shared.items() if count >= LEAST_SHARED and count >= LEAST_ALIKE * _shorter(places, p)]
-    return sorted((a, b) for a, b in alike if sources[places[a][0]] != sources[places[b][0]])
-
-
-def _shorter(places: Sequence[tuple[int, Statement]], pair: tuple[int, int]) -> int:
-    return min(len(places[place][1].stems) for place in pair)
+    related: list[tuple[int, int]] = []
+    for a, (passage, statement) in enumerate(places):
+        shared: dict[int, int] = {}
+        for stem in statement.stems:
+            holders = library.index[stem]
+            if 1 < len(holders) <= COMMON and not stem[0].isdigit():
+                for b in holders:
+                    if b > a:
+                        shared[b] = shared.get(b, 0) + 1
+        for b, count in sorted(shared.items()):
+            shorter = min(len(statement.stems), len(places[b][1].stems))
+            if count >= max(LEAST_SHARED, LEAST_ALIKE * shorter) and sources[places[b][0]] != sources[passage]:
+                related.append((a, b))
+    return related
 
 
 def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, Statement]) -> Disagreement | None:

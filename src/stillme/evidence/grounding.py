@@ -6,7 +6,7 @@ tasks in, one judgement a claim out. Batches come first: a model may score the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
@@ -27,6 +27,7 @@ Status = Literal["supported", "contradicted", "unsupported"]
 SUPPORT_AT: Final = 0.5
 MOST_STATEMENTS: Final = 3
 WORTH_ALIGNING: Final = 0.5
+COMMON: Final = 512
 NEGATIVE_ASSENT: Final = frozenset("no nope not false incorrect never không chưa sai".split())
 
 
@@ -168,8 +169,12 @@ class _Bench:
         """For each passage that shares words with the claim, its statements that share most, best first."""
         weights: dict[int, float] = {}
         words = claim.reading.text.words
-        for i in claim.content:
-            for place in self._where(claim, i):
+        found_at = [(i, self._where(claim, i)) for i in claim.content]
+        rare = any(0 < len(places) <= COMMON for _, places in found_at)
+        for i, places in found_at:
+            if rare and len(places) > COMMON:
+                continue  # a word that is everywhere finds nothing that the rarer ones do not
+            for place in places:
                 weights[place] = weights.get(place, 0.0) + (1.5 if words[i].capital or words[i].number else 1.0)
         if self._elliptic(claim):
             for place, count in self.library.sharing(w.stem for w in self.task.query.words if w.content).items():
@@ -190,7 +195,7 @@ class _Bench:
         """'£5.' says nothing without its question: then the question finds the statement."""
         return claim.reading is self.task.draft and sum(not claim.reading.text.words[i].number for i in claim.content) <= 1
 
-    def _where(self, claim: Statement, i: int) -> Iterable[int]:
+    def _where(self, claim: Statement, i: int) -> Collection[int]:
         """The statements that hold a word of the claim, or where none does, another word for it."""
         direct = self.library.index.get(claim.reading.text.words[i].stem)
         if direct:

@@ -41,18 +41,21 @@ class CitationRelevance(Observer):
         return self.flagged(Reason.FABRICATED_CITATION, f"{named} points at no source; {count} given", [m.span for m in nowhere])
 
     def _irrelevant(self, evidence: Evidence) -> Finding | None:
-        wrong = [(claim, judged) for claim, judged in evidence.judged if claim.cited and _misplaced(evidence, claim, judged)]
+        wrong = [(claim, judged) for claim, judged in evidence.judged if _misplaced(evidence, claim, judged)]
         if not wrong:
             return None
         repairs = [_recite(evidence, claim, judged) for claim, judged in wrong if judged.supported]
-        titles = ", ".join(dict.fromkeys(evidence.passages[i].title for claim, _ in wrong for i in claim.cited))
-        return self.flagged(Reason.CITATION_NOT_RELEVANT, f"{titles}: cited for what it does not say", [c.span for c, _ in wrong], repairs)
+        titles = dict.fromkeys(evidence.passages[i].title for claim, _ in wrong for i in claim.cited) or ["a blank passage"]
+        return self.flagged(Reason.CITATION_NOT_RELEVANT, f"{', '.join(titles)}: cited for what it does not say", [c.span for c, _ in wrong], repairs)
 
 
 def _misplaced(evidence: Evidence, claim: Claim, judged: Judgement) -> bool:
-    """Another source carries the claim; or none does and the cited ones share no word with it."""
+    """Another source carries the claim; or none does and the cited ones share no word with it. Chunks of one source are one."""
+    if not claim.markers or any(m.unknown for m in claim.markers):
+        return False
     if judged.supported:
-        return not set(claim.cited) & set(judged.passages)
+        sources = [p.source_id for p in evidence.passages]
+        return not {sources[i] for i in claim.cited} & {sources[i] for i in judged.passages}
     if judged.status == "contradicted":
         return False
     words = evidence.draft.words[claim.first : claim.last]
