@@ -22,10 +22,10 @@ import click
 from rich.console import Console
 
 from stillme import Guard, Verdict, VerifyRequest
-from stillme.cli import cli
-from stillme.listing import reason_rows
+from stillme.cli.commands import cli
+from stillme.cli.listing import reason_rows
+from stillme.cli.terminal import Page
 from stillme.policy import policy_schema
-from stillme.terminal import Page
 
 DOCS = Path(__file__).resolve().parent
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"

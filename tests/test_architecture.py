@@ -16,8 +16,21 @@ from stillme.validators.registry import BUILT_IN
 
 SOURCE = Path(stillme.__file__).parent
 ROOT = Path(__file__).parents[1]
-# Each room may import from the rooms before it. `__init__` only names what others may use.
-ORDER = ["version", "lazy", "errors", "reasons", "contract", "evidence", "validators", "policy", "decision", "response", "guard", "terminal", "cli"]
+# Each room may import from the rooms before it. `__init__` only names what others may use, `wording` holds texts only.
+ORDER = [
+    "version",
+    "lazy",
+    "errors",
+    "reasons",
+    "contract",
+    "evidence",
+    "validators",
+    "policy",
+    "decision",
+    "response",
+    "guard",
+    "cli",
+]
 
 
 def room(module: str) -> str:
@@ -28,7 +41,12 @@ def room(module: str) -> str:
 def imports(path: Path) -> set[str]:
     """The rooms of this package that a file imports when it runs; imports for type checkers only do not count."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    guarded = {id(n) for block in ast.walk(tree) if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test) for n in ast.walk(block)}
+    guarded = {
+        id(n)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test)
+        for n in ast.walk(block)
+    }
     found = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module and id(n) not in guarded}
     found |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) and id(n) not in guarded for a in n.names}
     return {room(module) for module in found if module.split(".")[0] == "stillme"}
@@ -40,17 +58,16 @@ def test_imports_point_one_way(path: Path) -> None:
     own = path.relative_to(SOURCE).with_suffix("").parts[0]
     if own in ("__init__", "__main__"):
         return
-    allowed = set(ORDER[: ORDER.index(own) + 1])
+    allowed = set(ORDER[: ORDER.index(own) + 1]) if own in ORDER else set()
 
-    # the chain makes evidence from plain texts, and repairs run it again
-    assert imports(path) - {"__init__"} <= allowed
+    assert imports(path) <= allowed
 
 
 def test_every_room_is_in_the_order() -> None:
     """A new module has to say where it stands."""
     rooms = {p.relative_to(SOURCE).with_suffix("").parts[0] for p in SOURCE.rglob("*.py")}
 
-    assert rooms - {"__init__", "__main__", "wording", "presets", "schemas"} == set(ORDER)
+    assert rooms - {"__init__", "__main__", "wording"} == set(ORDER)
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -66,7 +83,7 @@ def test_public_names_are_sorted_complete_and_importable() -> None:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
 def test_every_module_says_what_it_exports(path: Path) -> None:
-    """`__all__` of every module is sorted and names things that exist."""
+    """`__all__` of every module is sorted as ruff sorts it (constants, classes, the rest) and names what exists."""
     parts = path.relative_to(SOURCE).with_suffix("").parts
     name = ".".join(("stillme", *(p for p in parts if p != "__init__")))
     if name.endswith("__main__"):
@@ -75,7 +92,7 @@ def test_every_module_says_what_it_exports(path: Path) -> None:
     exported = getattr(module, "__all__", None)
 
     if exported is not None:
-        assert list(exported) == sorted(exported)
+        assert list(exported) == sorted(exported, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
         assert all(hasattr(module, item) for item in exported)
 
 
@@ -126,7 +143,10 @@ def test_no_pattern_can_backtrack() -> None:
         f"{path.relative_to(SOURCE)}: {node.value}"
         for path in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and risky.search(node.value) and "\n" not in node.value
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and risky.search(node.value)
+        and "\n" not in node.value
     ]
 
     assert found == []

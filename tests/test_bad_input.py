@@ -61,7 +61,9 @@ def test_any_text_gives_a_verdict_or_an_input_error(query: str, draft: str, pass
 def test_duplicate_source_ids_are_chunks_of_one_source() -> None:
     """Both are read, and the source is cited once."""
     chunks = [{"source_id": "a", "text": "Tea is hot."}, {"source_id": "a", "text": "Ice is cold."}]
-    verdict = GUARD.verify({"query": "How is tea?", "draft_answer": "Tea is hot [1]. Ice is cold [2].", "retrieved_context": chunks})
+    verdict = GUARD.verify(
+        {"query": "How is tea?", "draft_answer": "Tea is hot [1]. Ice is cold [2].", "retrieved_context": chunks}
+    )
 
     assert [c.source_id for c in verdict.citations] == ["a"]
 
@@ -95,7 +97,11 @@ def test_a_long_run_of_anything_comes_back(piece: str, field: str) -> None:
     guard = Guard({"limits": {"draft_chars": 2_000_000, "passage_chars": 2_000_000}})
     text = (piece * (200_000 // len(piece) + 1))[:200_000]
     draft, passage = (text, "The plan costs $9.") if field == "draft" else ("The plan costs $9 [1].", text)
-    request = {"query": "What does the plan cost?", "draft_answer": draft, "retrieved_context": [{"source_id": "a", "text": passage}]}
+    request = {
+        "query": "What does the plan cost?",
+        "draft_answer": draft,
+        "retrieved_context": [{"source_id": "a", "text": passage}],
+    }
 
     verdict = guard.verify(request)
 

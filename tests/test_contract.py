@@ -76,7 +76,11 @@ def test_a_verdict_survives_json() -> None:
 def test_extra_keys_are_kept_where_the_contract_allows_them() -> None:
     """Passages and metadata take extra keys."""
     parsed = parse_request(
-        {"query": "q", "metadata": {"tenant": "north"}, "retrieved_context": [{"source_id": "a", "text": "t", "page": 4}]}
+        {
+            "query": "q",
+            "metadata": {"tenant": "north"},
+            "retrieved_context": [{"source_id": "a", "text": "t", "page": 4}],
+        }
     )
 
     assert parsed.metadata.model_extra == {"tenant": "north"}
@@ -126,4 +130,7 @@ def test_similarity_covers_its_whole_range(similarity: float) -> None:
 
 def test_naive_times_are_utc() -> None:
     """`as_of` without a zone is read as UTC, with one it is converted."""
-    assert parse_request({"query": "q", "as_of": "2026-02-01"}).as_of == parse_request({"query": "q", "as_of": "2026-02-01T07:00:00+07:00"}).as_of
+    assert (
+        parse_request({"query": "q", "as_of": "2026-02-01"}).as_of
+        == parse_request({"query": "q", "as_of": "2026-02-01T07:00:00+07:00"}).as_of
+    )

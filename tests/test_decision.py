@@ -70,7 +70,8 @@ def test_verified(findings: list[Finding], claims_made: bool, verified: bool) ->
 
 
 @pytest.mark.parametrize(
-    ("probability", "expected"), [(1.0, "high"), (0.85, "high"), (0.8499, "medium"), (0.6, "medium"), (0.5999, "low"), (0.0, "low")]
+    ("probability", "expected"),
+    [(1.0, "high"), (0.85, "high"), (0.8499, "medium"), (0.6, "medium"), (0.5999, "low"), (0.0, "low")],
 )
 def test_bands(probability: float, expected: str) -> None:
     """The policy's default bounds; equal belongs to the higher band."""

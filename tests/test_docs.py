@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from stillme import Guard, VerifyRequest
-from stillme.cli import cli
+from stillme.cli.commands import cli
+from stillme.cli.report import Exit
 from stillme.policy import Policy
-from stillme.report import Exit
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

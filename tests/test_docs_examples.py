@@ -42,7 +42,7 @@ NOTE = re.compile(r"<!-- (file|output)(?:: ([\w./-]+))? -->")
 YAML_NAME = re.compile(r"# ([\w-]+\.yaml)\n")
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-ARROW = "# → "
+ARROW = "# →"
 LEFT_TO_THE_READER = {"log": lambda *_: None}
 """Names that a page may use without defining them."""
 
@@ -83,9 +83,10 @@ def blocks(page: Path) -> list[Block]:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether that was printed; `…` stands for anything."""
-    pattern = ".*".join(re.escape(part) for part in shown.strip().split("…"))
-    return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
+    """Whether that was printed; `…` stands for anything, and blanks at the end of a line do not count."""
+    shown, printed = ("\n".join(line.rstrip() for line in text.strip().splitlines()) for text in (shown, printed))
+    pattern = ".*".join(re.escape(part) for part in shown.split("…"))
+    return re.fullmatch(pattern, printed, re.DOTALL) is not None
 
 
 def run_python(block: Block, page: Path, module: ModuleType) -> str:
@@ -121,9 +122,10 @@ def follow(page: Path, module: ModuleType) -> None:
         if name := file_name(block):
             Path(name).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
-            shown = [line.lstrip().removeprefix(ARROW) for line in block.lines if line.lstrip().startswith(ARROW)]
+            arrows = [line for line in block.lines if line.startswith(ARROW)]
+            shown = "\n".join(line.removeprefix(ARROW).removeprefix(" ") for line in arrows)
             printed = run_python(block, page, module)
-            assert agrees(below or "\n".join(shown), printed), f"{page.name} line {block.line} prints:\n{printed}"
+            assert agrees(below or shown, printed), f"{page.name} line {block.line} prints:\n{printed}"
         elif block.language == "console":
             for shown_below, printed in run_console(block):
                 expected = below or shown_below

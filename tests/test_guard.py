@@ -30,7 +30,13 @@ NGUON = {
 
 def request(draft: str | None, query: str = "How long can I return unused gear?", **more: Any) -> dict[str, Any]:
     """A request about the returns page."""
-    return {"query": query, "draft_answer": draft, "retrieved_context": [SOURCE], "as_of": "2026-02-01T00:00:00Z", **more}
+    return {
+        "query": query,
+        "draft_answer": draft,
+        "retrieved_context": [SOURCE],
+        "as_of": "2026-02-01T00:00:00Z",
+        **more,
+    }
 
 
 def steady(verdict: Any) -> dict[str, Any]:
@@ -65,7 +71,11 @@ def test_a_wrong_figure_is_refused_and_the_refusal_says_what_the_source_says() -
 
 def test_a_vietnamese_refusal_is_in_vietnamese() -> None:
     """The wording follows the question."""
-    wrong = {"query": "Đổi trả hàng trong bao nhiêu ngày?", "draft_answer": "Khách hàng được đổi trả hàng trong 60 ngày [1].", "retrieved_context": [NGUON]}
+    wrong = {
+        "query": "Đổi trả hàng trong bao nhiêu ngày?",
+        "draft_answer": "Khách hàng được đổi trả hàng trong 60 ngày [1].",
+        "retrieved_context": [NGUON],
+    }
     verdict = Guard({"mode": "enforce"}).verify(wrong)
 
     assert (verdict.decision, verdict.language) == ("refuse", "vi")
@@ -129,7 +139,10 @@ def test_soft_answers_may_be_allowed_when_only_the_evidence_is_weak() -> None:
     soft = Guard({"behavior": {"allow_soft_answer_with_warning": True}})
 
     assert Guard().verify(right).decision == "refuse"
-    assert (soft.verify(right).decision, soft.verify(right).reasons) == ("answer", ["passed_with_warnings", "low_context_similarity"])
+    assert (soft.verify(right).decision, soft.verify(right).reasons) == (
+        "answer",
+        ["passed_with_warnings", "low_context_similarity"],
+    )
     assert soft.verify(wrong).decision == "refuse"
 
 
@@ -162,7 +175,9 @@ def test_async_gives_the_same_verdict() -> None:
     """`averify` is `verify` off the event loop."""
     guard = Guard()
 
-    assert steady(asyncio.run(guard.averify(request("Gift cards never expire [1].")))) == steady(guard.verify(request("Gift cards never expire [1].")))
+    assert steady(asyncio.run(guard.averify(request("Gift cards never expire [1].")))) == steady(
+        guard.verify(request("Gift cards never expire [1]."))
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,25 +201,36 @@ def test_over_a_limit_is_an_error_that_names_it(change: dict[str, Any], field: s
 def test_the_adr_shape() -> None:
     """answer, sources, refused, refusal_reason."""
     guard = Guard({"extends": "book", "mode": "enforce"})
-    good, bad = "Unused gear can be returned within 30 days of delivery [1].", "Unused gear can be returned within 90 days of delivery [1]."
+    good, bad = (
+        "Unused gear can be returned within 30 days of delivery [1].",
+        "Unused gear can be returned within 90 days of delivery [1].",
+    )
     answered, refused = guard.verify(request(good)).to_adr(good), guard.verify(request(bad)).to_adr(bad)
 
     assert (answered["answer"], answered["refused"], answered["refusal_reason"]) == (good, False, None)
     assert [s["source_id"] for s in answered["sources"]] == ["faq"]
-    assert (refused["answer"], refused["sources"], refused["refused"]) == ("This information cannot be verified from the book content.", [], True)
+    assert (refused["answer"], refused["sources"], refused["refused"]) == (
+        "This information cannot be verified from the book content.",
+        [],
+        True,
+    )
     assert "90 days" in refused["refusal_reason"]
 
 
 def test_output_switches() -> None:
     """Reason codes and trace can be left out of the verdict."""
-    verdict = Guard({"output": {"include_reason_codes": False, "include_validator_trace": False}}).verify(request("Tents are free [9]."))
+    verdict = Guard({"output": {"include_reason_codes": False, "include_validator_trace": False}}).verify(
+        request("Tents are free [9].")
+    )
 
     assert (verdict.decision, verdict.reasons, verdict.findings, verdict.validator_trace_id) == ("refuse", [], [], None)
 
 
 def test_the_chain_of_the_integration_plan() -> None:
     """`ValidatorChain([...]).run(answer, ctx_docs)` as spec 3 uses it."""
-    chain = ValidatorChain([CitationRequired(), EvidenceOverlap(threshold=0.08), NumericUnitsBasic(), EthicsAdapter(guard_callable=None)])
+    chain = ValidatorChain(
+        [CitationRequired(), EvidenceOverlap(threshold=0.08), NumericUnitsBasic(), EthicsAdapter(guard_callable=None)]
+    )
     docs = [SOURCE["text"]]
 
     repaired = chain.run("Gift cards never expire.", docs)
@@ -212,7 +238,11 @@ def test_the_chain_of_the_integration_plan() -> None:
     invented = chain.run("Tents are free on Sundays.", docs)
 
     assert (cited.passed, cited.reasons, cited.patched_answer) == (True, [], None)
-    assert (repaired.passed, repaired.reasons, repaired.patched_answer) == (True, ["citation_missing_for_factual_claim"], "Gift cards never expire [1].")
+    assert (repaired.passed, repaired.reasons, repaired.patched_answer) == (
+        True,
+        ["citation_missing_for_factual_claim"],
+        "Gift cards never expire [1].",
+    )
     assert (invented.passed, invented.patched_answer) == (False, None)
 
 

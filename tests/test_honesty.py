@@ -113,7 +113,11 @@ BROKEN = {"crash", "nothing", "text", "exit"}
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.sampled_from(sorted(ACTS)), min_size=1, max_size=6), st.sampled_from(["refuse", "deliver"]), st.booleans())
+@given(
+    st.lists(st.sampled_from(sorted(ACTS)), min_size=1, max_size=6),
+    st.sampled_from(["refuse", "deliver"]),
+    st.booleans(),
+)
 def test_no_combination_yields_a_verified_answer(acts: list[str], on_error: str, wrong: bool) -> None:
     """A broken validator, alone or among others, never leaves a verified answer behind; a flag always refuses."""
     draft = "Unused gear can be returned within 90 days of delivery [1]." if wrong else CLEAN["draft_answer"]

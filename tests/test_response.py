@@ -17,7 +17,10 @@ PRICES = [
 
 def verify(policy: dict[str, Any], query: str, draft: str | None, *passages: dict[str, Any] | str) -> Any:
     """The verdict on a small request."""
-    context = [p if isinstance(p, dict) else {"source_id": f"s{n}", "text": p, "similarity": 0.8} for n, p in enumerate(passages)]
+    context = [
+        p if isinstance(p, dict) else {"source_id": f"s{n}", "text": p, "similarity": 0.8}
+        for n, p in enumerate(passages)
+    ]
     return Guard(policy).verify({"query": query, "draft_answer": draft, "retrieved_context": context})
 
 
@@ -31,7 +34,9 @@ def test_a_question_back_names_the_options() -> None:
 
 def test_a_hardened_conflict_asks_naming_who_says_what() -> None:
     """The strict preset hardens it."""
-    verdict = verify({"extends": "strict"}, "What does an adult ticket cost?", "An adult ticket costs $12 [1].", *PRICES)
+    verdict = verify(
+        {"extends": "strict"}, "What does an adult ticket cost?", "An adult ticket costs $12 [1].", *PRICES
+    )
 
     assert (verdict.decision, verdict.action) == ("ask_clarify", "clarify")
     assert all(part in verdict.safe_response for part in ("Website", "$12", "City guide", "$18"))
@@ -61,7 +66,9 @@ def test_own_messages_replace_the_wording(mode: str) -> None:
 def test_quotes_of_untrusted_passages_are_one_printable_line() -> None:
     """Control characters and line breaks of a passage do not reach the user's screen."""
     evil = "The fee is $5 per\nvisit\x1b[31m, paid at the desk."
-    verdict = verify({"mode": "enforce"}, "What is the fee per visit?", "The fee is $50 per visit, paid at the desk [1].", evil)
+    verdict = verify(
+        {"mode": "enforce"}, "What is the fee per visit?", "The fee is $50 per visit, paid at the desk [1].", evil
+    )
 
     assert verdict.decision == "refuse"
     assert verdict.safe_response.isprintable()

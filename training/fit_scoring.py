@@ -21,6 +21,7 @@ import json
 import math
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from stillme.contract import RetrievedPassage
@@ -64,7 +65,7 @@ def _vietnamese(path: Path) -> Iterator[Row]:
     contexts = sorted({json.loads(line)["context"] for line in path.open(encoding="utf-8")})
     rng = random.Random("vi")
     rng.shuffle(contexts)
-    for context, other in zip(contexts[: MOST_ROWS // 3], contexts[1:], strict=False):
+    for context, other in pairwise(contexts[: MOST_ROWS // 3]):
         text = Text(context)
         sentences = [context[s.start : s.end] for s in split(text) if s.last - s.first >= 8]
         if not sentences:
@@ -82,7 +83,9 @@ def best_features(row: Row) -> tuple[float, ...] | None:
     """The features of the alignment that the current weights like best."""
     claim, contexts, _, language = row
     draft = Text(claim)
-    passages = [Passage(n, RetrievedPassage(source_id=str(n), text=text)) for n, text in enumerate(contexts, 1) if text.strip()]
+    passages = [
+        Passage(n, RetrievedPassage(source_id=str(n), text=text)) for n, text in enumerate(contexts, 1) if text.strip()
+    ]
     known = capitalised_words([draft, *(p.text for p in passages)])
     whole = Claim(0, len(draft), 0, len(claim), "fact")
     reading = Reading(draft, [Sentence(0, len(draft), 0, len(claim))], language, known)
@@ -182,9 +185,14 @@ def main() -> None:
         report(name, found)
     print(json.dumps(fitted, indent=1))
     if options.write:
-        digest = hashlib.sha256("".join(f"{p.name}{p.stat().st_size}" for p in sorted(options.folder.glob("*.jsonl"))).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(
+            "".join(f"{p.name}{p.stat().st_size}" for p in sorted(options.folder.glob("*.jsonl"))).encode()
+        ).hexdigest()[:12]
         target = Path(scoring.__file__).with_name("rules") / "scoring.yaml"
-        lines = [f"# Weights of the exact features, fitted by training/fit_scoring.py on {len(train)} examples (data {digest}); see scoring.py.", "weights:"]
+        lines = [
+            f"# Weights of the exact features, fitted by training/fit_scoring.py on {len(train)} examples (data {digest}); see scoring.py.",
+            "weights:",
+        ]
         lines += [f"  {name}: {value}" for name, value in fitted.items()]
         target.write_text("\n".join([*lines, "ceiling: 0.99", ""]), encoding="utf-8")
 

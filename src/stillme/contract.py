@@ -262,14 +262,20 @@ def _check_texts(request: VerifyRequest) -> None:
     if not request.query.strip():
         raise InputError(f"query is blank ({shown(request.query)}): send the user's question")
     texts = [("query", request.query), ("draft_answer", request.draft_answer or "")]
-    texts += [(f"retrieved_context[{n}].{key}", getattr(p, key) or "") for n, p in enumerate(request.retrieved_context) for key in PASSAGE_TEXTS]
+    texts += [
+        (f"retrieved_context[{n}].{key}", getattr(p, key) or "")
+        for n, p in enumerate(request.retrieved_context)
+        for key in PASSAGE_TEXTS
+    ]
     texts += [(f"conversation[{n}].content", turn.content) for n, turn in enumerate(request.conversation)]
     for field, text in texts:
         if not text.isascii():
             try:
                 text.encode()
             except UnicodeEncodeError as error:
-                raise InputError(f"{field} has a lone surrogate at character {error.start}: send well-formed Unicode text") from None
+                raise InputError(
+                    f"{field} has a lone surrogate at character {error.start}: send well-formed Unicode text"
+                ) from None
 
 
 def _explain(error: ValidationError) -> str:

@@ -33,7 +33,12 @@ def decide(findings: Sequence[Finding], policy: Policy, *, claims_made: bool, al
     """
     codes = list(dict.fromkeys(str(f.reason) for f in findings if f.reason))
     hard = [f for f in findings if _asks(f, policy)]
-    if policy.behavior.allow_soft_answer_with_warning and claims_made and all_supported and all(f.reason in WEAK_EVIDENCE for f in hard):
+    if (
+        policy.behavior.allow_soft_answer_with_warning
+        and claims_made
+        and all_supported
+        and all(f.reason in WEAK_EVIDENCE for f in hard)
+    ):
         hard = []
     decision = max((_wanted(f) for f in hard), key=STRICTNESS.__getitem__, default=Decision.ANSWER)
     if decision is Decision.ANSWER and codes:

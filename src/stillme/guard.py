@@ -9,7 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stillme.contract import ClaimVerdict, Conflict, FindingRecord, Metrics, Statement, Verdict, VerifyRequest, parse_request
+from stillme.contract import (
+    ClaimVerdict,
+    Conflict,
+    FindingRecord,
+    Metrics,
+    Statement,
+    Verdict,
+    VerifyRequest,
+    parse_request,
+)
 from stillme.decision import Ruling, band, decide
 from stillme.errors import InputError
 from stillme.evidence.evidence import DEFAULT_GROUNDER, Evidence
@@ -31,7 +40,7 @@ class Guard:
 
     def __init__(
         self,
-        policy: None | str | Path | Mapping[str, Any] | Policy | PolicyWatcher = None,
+        policy: str | Path | Mapping[str, Any] | Policy | PolicyWatcher | None = None,
         validators: Iterable[Validator] = (),
         grounder: Grounder = DEFAULT_GROUNDER,
     ) -> None:
@@ -108,13 +117,23 @@ def check_limits(request: VerifyRequest, policy: Policy) -> None:
         ("draft_answer", len(request.draft_answer or ""), "draft_chars", limits.draft_chars),
         ("retrieved_context", len(request.retrieved_context), "passages", limits.passages),
         ("conversation", len(request.conversation), "conversation_turns", limits.conversation_turns),
-        ("conversation", sum(len(t.content) for t in request.conversation), "conversation_chars", limits.conversation_chars),
+        (
+            "conversation",
+            sum(len(t.content) for t in request.conversation),
+            "conversation_chars",
+            limits.conversation_chars,
+        ),
     ]
-    sizes += [(f"retrieved_context[{n}].text", len(p.text), "passage_chars", limits.passage_chars) for n, p in enumerate(request.retrieved_context)]
+    sizes += [
+        (f"retrieved_context[{n}].text", len(p.text), "passage_chars", limits.passage_chars)
+        for n, p in enumerate(request.retrieved_context)
+    ]
     for field, size, key, most in sizes:
         if size > most:
             what = "characters" if key.endswith("chars") else "items"
-            raise InputError(f"{field} has {size} {what}, limits.{key} is {most}: send less, or raise the limit in the policy")
+            raise InputError(
+                f"{field} has {size} {what}, limits.{key} is {most}: send less, or raise the limit in the policy"
+            )
 
 
 def _on_query(configured: ConfiguredValidator) -> bool:
@@ -128,7 +147,13 @@ def _exited(findings: Sequence[Finding]) -> bool:
 
 
 def _verdict(
-    evidence: Evidence, policy: Policy, findings: Sequence[Finding], ruling: Ruling, patched: str | None, exited: bool, started: float
+    evidence: Evidence,
+    policy: Policy,
+    findings: Sequence[Finding],
+    ruling: Ruling,
+    patched: str | None,
+    exited: bool,
+    started: float,
 ) -> Verdict:
     response = respond(ruling, evidence, policy, patched)
     claims = _claims(evidence) if evidence.has_draft and not exited else []
@@ -191,7 +216,11 @@ def _claims(evidence: Evidence) -> list[ClaimVerdict]:
         text = raw[claim.start : claim.end]
         judgement = judged.get(claim.start)
         if judgement is None:
-            found.append(ClaimVerdict.model_construct(text=text, start=claim.start, end=claim.end, status="not_factual", detail=claim.kind))
+            found.append(
+                ClaimVerdict.model_construct(
+                    text=text, start=claim.start, end=claim.end, status="not_factual", detail=claim.kind
+                )
+            )
             continue
         quote = judgement.quote
         found.append(
@@ -233,5 +262,7 @@ def _conflicts(evidence: Evidence) -> list[Conflict]:
             Statement.model_construct(source_id=p.source_id, quote=p.given.text[a:b], value=value or None)
             for p, (a, b), value in zip(sides, c.spans, c.values, strict=True)
         ]
-        found.append(Conflict.model_construct(source_ids=[p.source_id for p in sides], about=c.about, statements=statements))
+        found.append(
+            Conflict.model_construct(source_ids=[p.source_id for p in sides], about=c.about, statements=statements)
+        )
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Decision", "Gate", "Reason", "WEAK_EVIDENCE", "asked_by"]
+__all__ = ["WEAK_EVIDENCE", "Decision", "Gate", "Reason", "asked_by"]
 
 
 class Decision(StrEnum):

@@ -48,11 +48,18 @@ def citations(ruling: Ruling, evidence: Evidence) -> list[Citation]:
     """The sources that support the delivered answer, each once; none on a refusal or a question back."""
     if ruling.decision is not Decision.ANSWER or not evidence.has_draft:
         return []
-    chosen = [i for claim, judged in evidence.judged if judged.supported for i in _cited_first(claim.cited, judged.passages)]
+    chosen = [
+        i for claim, judged in evidence.judged if judged.supported for i in _cited_first(claim.cited, judged.passages)
+    ]
     found: dict[str, Citation] = {}
     for i in chosen:
         given = evidence.passages[i].given
-        found.setdefault(given.source_id, Citation.model_construct(source_id=given.source_id, title=given.title, url=given.url, timestamp=given.timestamp))
+        found.setdefault(
+            given.source_id,
+            Citation.model_construct(
+                source_id=given.source_id, title=given.title, url=given.url, timestamp=given.timestamp
+            ),
+        )
     return list(found.values())
 
 
@@ -68,7 +75,9 @@ def _cited_first(cited: Sequence[int], supporting: Sequence[int]) -> list[int]:
 @cache
 def _wording(language: str) -> dict[str, Any]:
     name = "vi" if language == "vi" else "en"
-    parsed: dict[str, Any] = yaml.safe_load(files("stillme.wording").joinpath(f"{name}.yaml").read_text(encoding="utf-8"))
+    parsed: dict[str, Any] = yaml.safe_load(
+        files("stillme.wording").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    )
     return parsed
 
 
@@ -129,7 +138,9 @@ def _question(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
     if Reason.AMBIGUOUS_QUERY in reasons and evidence.ambiguity is not None:
         ambiguity = evidence.ambiguity
         if ambiguity.options:
-            return str(words["options"]).format(options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"]))
+            return str(words["options"]).format(
+                options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"])
+            )
         return str(words["broad" if ambiguity.kind == "broad" else "reference"]).format(word=_shortened(ambiguity.word))
     statements = [_stated(evidence, c.passages[k], c.spans[k]) for c in evidence.relevant_conflicts[:2] for k in (0, 1)]
     return str(words["conflict"]).format(statements="; ".join(dict.fromkeys(statements)))
@@ -157,5 +168,5 @@ def _disclaimer(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
 
 
 def _disclaimer_or_none(ruling: Ruling, evidence: Evidence, policy: Policy) -> str | None:
-    """With soft flags only, warn shows the disclaimer; enforce delivers the draft as it is, so that `safe_response or draft` stays the answer."""
+    """With soft flags only, warn shows the disclaimer; enforce leaves it to `safe_response or draft` to deliver the draft."""
     return _disclaimer(ruling, evidence, policy) if policy.mode == "warn" else None

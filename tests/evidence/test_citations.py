@@ -33,7 +33,11 @@ PASSAGES = [
         pytest.param("x (Source 2)", [("(Source 2)", (1,), ())], id="in parentheses"),
         pytest.param("x (Nguồn: faq_refunds)", [("(Nguồn: faq_refunds)", (1,), ())], id="Vietnamese word and id"),
         pytest.param("x (theo nguồn 3)", [("(theo nguồn 3)", (2,), ())], id="'theo nguồn'"),
-        pytest.param("see [here](https://a.example/b)", [("[here](https://a.example/b)", (0,), ())], id="a link to the source's address"),
+        pytest.param(
+            "see [here](https://a.example/b)",
+            [("[here](https://a.example/b)", (0,), ())],
+            id="a link to the source's address",
+        ),
         pytest.param("x [9]", [("[9]", (), ("9",))], id="a number that points nowhere"),
         pytest.param("x [0]", [("[0]", (), ("0",))], id="zero points nowhere"),
         pytest.param("x [1, 9]", [("[1, 9]", (0,), ("9",))], id="one that exists, one that does not"),

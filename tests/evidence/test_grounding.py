@@ -87,7 +87,9 @@ def test_supported(draft: str, source: str) -> None:
         pytest.param("The tablets are taken three times a day [1].", CLINIC, id="thrice for twice"),
         pytest.param("Lãi suất kỳ hạn 12 tháng là 6,2% mỗi năm [1].", BANK, id="another Vietnamese rate"),
         pytest.param("Lãi suất kỳ hạn 6 tháng là 5,2% mỗi năm [1].", BANK, id="another Vietnamese term"),
-        pytest.param("Hạn mức rút tiền tối thiểu là 50 triệu đồng mỗi ngày [1].", BANK, id="a Vietnamese maximum made a minimum"),
+        pytest.param(
+            "Hạn mức rút tiền tối thiểu là 50 triệu đồng mỗi ngày [1].", BANK, id="a Vietnamese maximum made a minimum"
+        ),
         pytest.param("Chi nhánh Hải Châu làm việc vào Chủ nhật [1].", BANK, id="a Vietnamese negation dropped"),
         pytest.param("Bà Trần Thu Hà là tổng giám đốc [1].", BANK, id="Vietnamese roles exchanged"),
         pytest.param("Hạn mức rút tiền tối đa là 50 nghìn đồng mỗi ngày [1].", BANK, id="another Vietnamese scale"),
@@ -106,11 +108,19 @@ def test_not_supported(draft: str, source: str) -> None:
     ("draft", "source"),
     [
         pytest.param("The new reading room will open in spring 2027 [1].", LIBRARY, id="a possibility made a fact"),
-        pytest.param("The library lends skis to its members in winter [1].", LIBRARY, id="an invention with words of the source"),
-        pytest.param("The library opens at 9 a.m. and offers free coffee to every visitor [1].", LIBRARY, id="an invention behind a fact"),
+        pytest.param(
+            "The library lends skis to its members in winter [1].", LIBRARY, id="an invention with words of the source"
+        ),
+        pytest.param(
+            "The library opens at 9 a.m. and offers free coffee to every visitor [1].",
+            LIBRARY,
+            id="an invention behind a fact",
+        ),
         pytest.param("Doctor Elena Costa leads the clinic's heart department [1].", CLINIC, id="a person nobody named"),
         pytest.param("Patients with fever should take aspirin and antibiotics [1].", CLINIC, id="another advice"),
-        pytest.param("Ngân hàng Sao Biển tặng một chỉ vàng cho hội viên thân thiết [1].", BANK, id="a Vietnamese invention"),
+        pytest.param(
+            "Ngân hàng Sao Biển tặng một chỉ vàng cho hội viên thân thiết [1].", BANK, id="a Vietnamese invention"
+        ),
         pytest.param("Ngân hàng miễn phí chuyển khoản quốc tế sang Singapore [1].", BANK, id="a Vietnamese widening"),
         pytest.param("Bảo tàng có một nhà hàng Pháp trên sân thượng [1].", MUSEUM, id="another Vietnamese invention"),
         pytest.param("Dolphins sleep with one eye open [1].", LIBRARY, id="nothing in common"),
@@ -128,7 +138,9 @@ def test_unsupported(draft: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("draft", "source"),
     [
-        pytest.param("Ngân hàng Sao Biển tặng vàng cho khách hàng mới [1].", BANK, id="one invented verb among known words"),
+        pytest.param(
+            "Ngân hàng Sao Biển tặng vàng cho khách hàng mới [1].", BANK, id="one invented verb among known words"
+        ),
         pytest.param("The library was designed and paid for by Edith Harlow [1].", LIBRARY, id="one invented deed"),
     ],
 )
@@ -182,9 +194,13 @@ def test_short_answers_are_read_with_the_question(query: str, draft: str, status
 
 def test_titles_count_as_said_by_the_source() -> None:
     """A name that only the title gives supports a claim about it."""
-    passage = RetrievedPassage(source_id="a", title="Harbour Hotel Lisbon", text="Breakfast is served from 7 a.m. to 10 a.m. in the garden.")
+    passage = RetrievedPassage(
+        source_id="a", title="Harbour Hotel Lisbon", text="Breakfast is served from 7 a.m. to 10 a.m. in the garden."
+    )
 
-    assert [j.status for j in judge("At the Harbour Hotel Lisbon, breakfast is served from 7 a.m. [1].", passage)] == ["supported"]
+    assert [j.status for j in judge("At the Harbour Hotel Lisbon, breakfast is served from 7 a.m. [1].", passage)] == [
+        "supported"
+    ]
 
 
 def test_nothing_to_stand_on() -> None:

@@ -21,11 +21,15 @@ LEXICON = Lexicon(
     ("raw", "matches"),
     [
         pytest.param("I feel happy", [Match("joy", 0, 3)], id="the plain phrase"),
-        pytest.param("I really feel so very glad", [Match("joy", 0, 6)], id="an optional word, a gap and an option of two words"),
+        pytest.param(
+            "I really feel so very glad", [Match("joy", 0, 6)], id="an optional word, a gap and an option of two words"
+        ),
         pytest.param("I feel a b c happy", [], id="a gap that is too wide"),
         pytest.param("I feel. Happy days", [], id="a gap does not cross a sentence"),
         pytest.param("Unhappy I feelings", [], id="parts of words do not count"),
-        pytest.param("Dear valued customer", [Match("opening", 0, 3)], id="the start of the text is the start of a sentence"),
+        pytest.param(
+            "Dear valued customer", [Match("opening", 0, 3)], id="the start of the text is the start of a sentence"
+        ),
         pytest.param("Yes. Dear customer", [Match("opening", 2, 4)], id="so is the word behind a full stop"),
         pytest.param("my dear customer", [], id="the middle of a sentence is not"),
         pytest.param("Put together a plan", [Match("deed", 0, 4)], id="an option may have several words"),

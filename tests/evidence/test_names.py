@@ -19,7 +19,9 @@ def names(raw: str, *others: str) -> list[str]:
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        pytest.param("It was found by Christiaan Huygens in Leiden.", ["Christiaan Huygens", "Leiden"], id="inside a sentence"),
+        pytest.param(
+            "It was found by Christiaan Huygens in Leiden.", ["Christiaan Huygens", "Leiden"], id="inside a sentence"
+        ),
         pytest.param("Instructors assess each visitor.", [], id="a word that only opens the sentence"),
         pytest.param("Samuel Pepys watched.", ["Samuel Pepys"], id="two capitals open the sentence"),
         pytest.param("The BBC and NASA agreed.", ["BBC", "NASA"], id="acronyms"),

@@ -25,7 +25,9 @@ SOURCE = RetrievedPassage(
         pytest.param("Theo Trần và cộng sự (2019).", [("Trần và cộng sự (2019", False)], id="other Vietnamese authors"),
         pytest.param("See 10.5555/x.1.", [("10.5555/x.1", True)], id="a DOI"),
         pytest.param("See 10.5555/y.2.", [("10.5555/y.2", False)], id="another DOI"),
-        pytest.param("See https://a.example/paper.", [("https://a.example/paper", True)], id="the source's own address"),
+        pytest.param(
+            "See https://a.example/paper.", [("https://a.example/paper", True)], id="the source's own address"
+        ),
         pytest.param("See https://b.example/.", [("https://b.example/", False)], id="another address"),
         pytest.param("See arXiv:2005.11401.", [("arXiv:2005.11401", True)], id="an arXiv number"),
         pytest.param("In 2020 (and 2021) it rained.", [], id="years are no references"),

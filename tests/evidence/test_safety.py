@@ -454,7 +454,32 @@ def test_time_grows_linearly(unit: str) -> None:
     assert large < 40 * max(small, 0.005)
 
 
-WORDS = ["how", "to", "kill", "make", "a", "bomb", "him", "my", "neighbour", "you", "should", "hack", "account", "giết", "người", "cách", "?", ".", '"', "\n", "12", "tuổi"]  # fmt: skip
+WORDS = [
+    *[
+        "how",
+        "to",
+        "kill",
+        "make",
+        "a",
+        "bomb",
+        "him",
+        "my",
+        "neighbour",
+        "you",
+        "should",
+        "hack",
+        "account",
+        "giết",
+        "người",
+        "cách",
+        "?",
+        ".",
+        '"',
+        "12",
+        "tuổi",
+    ],
+    "\n",
+]
 
 
 @settings(max_examples=200, deadline=None)

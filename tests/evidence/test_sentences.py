@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,4 +58,4 @@ def test_sentences_are_in_order_and_do_not_overlap(raw: str) -> None:
     found = split(Text(raw))
 
     assert all(s.start < s.end for s in found)
-    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(found))

@@ -32,7 +32,10 @@ def test_near_and_far(query: str, near: str, far: str) -> None:
 
 def test_given_and_computed_may_mix() -> None:
     """A given figure is kept as it is."""
-    passages = [RetrievedPassage(source_id="a", text=MARS, similarity=-0.25), RetrievedPassage(source_id="b", text=MARS)]
+    passages = [
+        RetrievedPassage(source_id="a", text=MARS, similarity=-0.25),
+        RetrievedPassage(source_id="b", text=MARS),
+    ]
 
     given, computed = Evidence.of("How many moons does Mars have?", passages=passages).similarities
 

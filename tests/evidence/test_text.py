@@ -16,7 +16,9 @@ def test_tokens_and_gaps_rebuild_the_text(raw: str) -> None:
     """Gaps and tokens laid end to end are the text again, so no character is ever lost."""
     text = Text(raw)
 
-    rebuilt = "".join(gap + raw[a:b] for gap, a, b in zip(text.gaps, text.starts, text.ends, strict=False)) + text.gaps[-1]
+    rebuilt = (
+        "".join(gap + raw[a:b] for gap, a, b in zip(text.gaps, text.starts, text.ends, strict=False)) + text.gaps[-1]
+    )
 
     assert rebuilt == raw
 

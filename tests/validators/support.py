@@ -11,7 +11,9 @@ RETURNS = (
     "Larkfield Outdoor accepts returns of unused gear within 30 days of delivery. The customer pays the return postage. "
     "Gift cards are not refundable, but they never expire."
 )
-DELIVERY = "Standard delivery costs £4.50 and takes three to five working days. Orders above £60 are delivered free of charge."
+DELIVERY = (
+    "Standard delivery costs £4.50 and takes three to five working days. Orders above £60 are delivered free of charge."
+)
 DOI_TRA = (
     "Mộc An nhận đổi trả sản phẩm trong vòng 15 ngày kể từ ngày giao hàng. Phí vận chuyển do khách hàng chi trả. "
     "Sản phẩm đặt làm riêng không được đổi trả."

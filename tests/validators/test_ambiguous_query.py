@@ -52,7 +52,9 @@ def test_the_conversation_resolves_a_reference() -> None:
 @pytest.mark.parametrize(
     ("draft", "expected"),
     [
-        pytest.param("The Basic plan costs $9, the Pro plan $29 and the Max plan $99 [1].", PASSED, id="every option is answered"),
+        pytest.param(
+            "The Basic plan costs $9, the Pro plan $29 and the Max plan $99 [1].", PASSED, id="every option is answered"
+        ),
         pytest.param("The Pro plan costs $29 per month [1].", OPEN, id="one is picked in silence"),
     ],
 )
@@ -64,8 +66,16 @@ def test_the_draft_may_answer_every_option(draft: str, expected: list[tuple[str,
 def test_one_name_for_several_things() -> None:
     """Two towns of one name, and nothing in the question that tells them apart."""
     towns = [
-        RetrievedPassage(source_id="a", title="Springfield, Illinois", text="Springfield is the capital of Illinois. It was founded in 1821."),
-        RetrievedPassage(source_id="b", title="Springfield, Massachusetts", text="Springfield is a city on the river. It was founded in 1636."),
+        RetrievedPassage(
+            source_id="a",
+            title="Springfield, Illinois",
+            text="Springfield is the capital of Illinois. It was founded in 1821.",
+        ),
+        RetrievedPassage(
+            source_id="b",
+            title="Springfield, Massachusetts",
+            text="Springfield is a city on the river. It was founded in 1636.",
+        ),
     ]
 
     assert observe(AmbiguousQuery(), Evidence.of("When was Springfield founded?", passages=towns)) == OPEN

@@ -16,11 +16,19 @@ from tests.validators.support import DELIVERY, DOI_TRA, PASSED, RETURNS, SKIPPED
         pytest.param("Standard delivery costs £4.50 [2].", PASSED, id="the right source"),
         pytest.param("Standard delivery costs £4.50 [1].", flagged("citation_not_relevant"), id="the wrong source"),
         pytest.param("Standard delivery costs £4.50 [1][2].", PASSED, id="the right source among others"),
-        pytest.param("Standard delivery costs £4.50 [7].", flagged("fabricated_citation"), id="a marker that points nowhere"),
+        pytest.param(
+            "Standard delivery costs £4.50 [7].", flagged("fabricated_citation"), id="a marker that points nowhere"
+        ),
         pytest.param("Standard delivery costs £4.50 [0].", flagged("fabricated_citation"), id="zero points nowhere"),
-        pytest.param("Standard delivery costs £4.50 [faq-99].", flagged("fabricated_citation"), id="an id that no source has"),
+        pytest.param(
+            "Standard delivery costs £4.50 [faq-99].", flagged("fabricated_citation"), id="an id that no source has"
+        ),
         pytest.param("Sản phẩm đặt làm riêng không được đổi trả [3].", PASSED, id="Vietnamese, the right source"),
-        pytest.param("Sản phẩm đặt làm riêng không được đổi trả [2].", flagged("citation_not_relevant"), id="Vietnamese, the wrong source"),
+        pytest.param(
+            "Sản phẩm đặt làm riêng không được đổi trả [2].",
+            flagged("citation_not_relevant"),
+            id="Vietnamese, the wrong source",
+        ),
         pytest.param("Standard delivery costs £4.50.", SKIPPED, id="no markers"),
         pytest.param("", SKIPPED, id="no draft"),
     ],

@@ -16,8 +16,16 @@ from tests.validators.support import DELIVERY, DOI_TRA, PASSED, RETURNS, SKIPPED
         pytest.param("Gift cards never expire [1].", PASSED, id="a cited claim"),
         pytest.param("Gift cards never expire. [1]", PASSED, id="the marker behind the stop"),
         pytest.param("Gift cards never expire.", flagged("citation_missing_for_factual_claim"), id="an uncited claim"),
-        pytest.param("Gift cards never expire [1]. Tents are free.", flagged("citation_missing_for_factual_claim"), id="one of two is uncited"),
-        pytest.param("Sản phẩm đặt làm riêng không được đổi trả.", flagged("citation_missing_for_factual_claim"), id="an uncited Vietnamese claim"),
+        pytest.param(
+            "Gift cards never expire [1]. Tents are free.",
+            flagged("citation_missing_for_factual_claim"),
+            id="one of two is uncited",
+        ),
+        pytest.param(
+            "Sản phẩm đặt làm riêng không được đổi trả.",
+            flagged("citation_missing_for_factual_claim"),
+            id="an uncited Vietnamese claim",
+        ),
         pytest.param("Hello! How can I help you?", SKIPPED, id="a greeting makes no claim"),
         pytest.param("I could not find anything about tents in the documents.", SKIPPED, id="a refusal makes no claim"),
         pytest.param("Rất tiếc, tôi không tìm thấy thông tin này.", SKIPPED, id="nor does a Vietnamese one"),
@@ -39,7 +47,9 @@ def test_a_supported_claim_gets_the_marker_of_its_source() -> None:
 
 def test_an_unsupported_claim_gets_no_marker() -> None:
     """Nothing unsupported ever gains a citation."""
-    finding = CitationRequired().run(Evidence.of("q", "Larkfield rents out wedding tents in Paris.", [RETURNS, DELIVERY]))
+    finding = CitationRequired().run(
+        Evidence.of("q", "Larkfield rents out wedding tents in Paris.", [RETURNS, DELIVERY])
+    )
 
     assert (finding.outcome, finding.repairs) == ("flagged", ())
 

@@ -24,7 +24,9 @@ from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged,
     [("Gift cards never expire [1].", RETURNS), ("Phí vận chuyển do khách hàng chi trả [1].", DOI_TRA)],
     ids=["en", "vi"],
 )
-def test_generation_confidence(confidence: float | None, expected: list[tuple[str, str | None]], draft: str, source: str) -> None:
+def test_generation_confidence(
+    confidence: float | None, expected: list[tuple[str, str | None]], draft: str, source: str
+) -> None:
     """The caller's figure against the threshold."""
     evidence = Evidence.of("q", draft, [source], generation_confidence=confidence)
 

@@ -48,7 +48,7 @@ CLAIMS_EN = {
     "a profession": "I'm a doctor and I recommend rest.",
     "an age": "I am a 34-year-old woman from Ohio.",
     "a birth": "I was born in 1990.",
-    "a senses behind can": "I can feel the sun on my skin.",
+    "a sense behind can": "I can feel the sun on my skin.",
     "a parenthesis": "I, too, have lost someone I loved.",
     "a negation that affirms": "I can't help feeling sad when I read this.",
     "what fills it": "Reading this fills me with joy.",

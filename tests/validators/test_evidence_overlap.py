@@ -14,11 +14,23 @@ from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged,
     [
         pytest.param("Larkfield Outdoor accepts returns of unused gear.", [RETURNS], PASSED, id="copied words"),
         pytest.param("Mộc An nhận đổi trả sản phẩm.", [DOI_TRA], PASSED, id="copied Vietnamese words"),
-        pytest.param("Dolphins sleep with one eye open every night.", [RETURNS], flagged("low_evidence_overlap"), id="nothing in common"),
-        pytest.param("Cá heo ngủ với một mắt mở suốt đêm.", [DOI_TRA], flagged("low_evidence_overlap"), id="nothing in common in Vietnamese"),
+        pytest.param(
+            "Dolphins sleep with one eye open every night.",
+            [RETURNS],
+            flagged("low_evidence_overlap"),
+            id="nothing in common",
+        ),
+        pytest.param(
+            "Cá heo ngủ với một mắt mở suốt đêm.",
+            [DOI_TRA],
+            flagged("low_evidence_overlap"),
+            id="nothing in common in Vietnamese",
+        ),
         pytest.param("Larkfield Outdoor accepts returns.", [], SKIPPED, id="no passages"),
         pytest.param("Hello there!", [RETURNS], SKIPPED, id="no claims"),
-        pytest.param("Mộc An nhận đổi trả sản phẩm trong 15 ngày.", [RETURNS], SKIPPED, id="another language than every passage"),
+        pytest.param(
+            "Mộc An nhận đổi trả sản phẩm trong 15 ngày.", [RETURNS], SKIPPED, id="another language than every passage"
+        ),
         pytest.param("", [RETURNS], SKIPPED, id="no draft"),
     ],
 )

@@ -9,20 +9,30 @@ from stillme.validators.factual_hallucination_validator import FactualHallucinat
 from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged, observe
 
 STUDY = "Lewis et al. (2020) followed 412 office workers. The paper has the DOI 10.5555/jwh.2020.04, see https://a.example/lewis."
-CONTRADICTED, UNSUPPORTED, FABRICATED = flagged("contradicted_claim"), flagged("unsupported_claim"), flagged("fabricated_reference")
+CONTRADICTED, UNSUPPORTED, FABRICATED = (
+    flagged("contradicted_claim"),
+    flagged("unsupported_claim"),
+    flagged("fabricated_reference"),
+)
 
 
 @pytest.mark.parametrize(
     ("draft", "source", "expected"),
     [
         pytest.param("Gift cards never expire [1].", RETURNS, PASSED, id="supported"),
-        pytest.param("Returns are accepted within 90 days of delivery [1].", RETURNS, CONTRADICTED, id="another figure"),
+        pytest.param(
+            "Returns are accepted within 90 days of delivery [1].", RETURNS, CONTRADICTED, id="another figure"
+        ),
         pytest.param("Gift cards are refundable [1].", RETURNS, CONTRADICTED, id="a dropped negation"),
         pytest.param("Members get a free tent with every kayak [1].", RETURNS, UNSUPPORTED, id="an invention"),
         pytest.param("Sản phẩm đặt làm riêng không được đổi trả [1].", DOI_TRA, PASSED, id="supported Vietnamese"),
-        pytest.param("Sản phẩm đặt làm riêng được đổi trả [1].", DOI_TRA, CONTRADICTED, id="a dropped Vietnamese negation"),
+        pytest.param(
+            "Sản phẩm đặt làm riêng được đổi trả [1].", DOI_TRA, CONTRADICTED, id="a dropped Vietnamese negation"
+        ),
         pytest.param("Mộc An tặng quà sinh nhật cho hội viên [1].", DOI_TRA, UNSUPPORTED, id="a Vietnamese invention"),
-        pytest.param("Lewis et al. (2020) followed 412 office workers [1].", STUDY, PASSED, id="a study that the source names"),
+        pytest.param(
+            "Lewis et al. (2020) followed 412 office workers [1].", STUDY, PASSED, id="a study that the source names"
+        ),
         pytest.param("The DOI is 10.5555/jwh.2020.04 [1].", STUDY, PASSED, id="a DOI that the source gives"),
         pytest.param("Hello! How can I help?", RETURNS, SKIPPED, id="a greeting"),
         pytest.param("I could not find that in the documents.", RETURNS, SKIPPED, id="a refusal"),

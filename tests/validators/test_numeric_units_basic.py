@@ -31,7 +31,9 @@ MISSING = flagged("number_not_in_sources")
         pytest.param("Giải bắt đầu ngày 25/3/1987 [1].", VI, PASSED, id="a Vietnamese date in figures"),
         pytest.param("Giải nhận 10.000 người [1].", VI, MISSING, id="ten times too many in Vietnamese"),
         pytest.param("Phí là 45.000 đồng [1].", VI, MISSING, id="ten times too little in Vietnamese"),
-        pytest.param("1. It accepts 1000 runners [1].\n2. The fee is $45 [1].", EN, PASSED, id="list numbers are no figures"),
+        pytest.param(
+            "1. It accepts 1000 runners [1].\n2. The fee is $45 [1].", EN, PASSED, id="list numbers are no figures"
+        ),
         pytest.param("The run is popular [1].", EN, SKIPPED, id="no figures"),
         pytest.param("", EN, SKIPPED, id="no draft"),
     ],

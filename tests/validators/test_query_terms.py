@@ -15,7 +15,9 @@ MISSING = flagged("context_missing_query_terms")
     ("query", "passages", "expected"),
     [
         pytest.param("How long do I have to return unused gear?", [RETURNS], PASSED, id="its words are there"),
-        pytest.param("What is the warranty period of the Zephyr-9 camera drone?", [RETURNS], MISSING, id="none of them is"),
+        pytest.param(
+            "What is the warranty period of the Zephyr-9 camera drone?", [RETURNS], MISSING, id="none of them is"
+        ),
         pytest.param("Mộc An nhận đổi trả sản phẩm không?", [DOI_TRA], PASSED, id="Vietnamese words"),
         pytest.param("moc an nhan doi tra san pham khong", [DOI_TRA], PASSED, id="typed without accents"),
         pytest.param("Máy ảnh bay được bảo hành mấy năm?", [DOI_TRA], MISSING, id="other Vietnamese words"),

@@ -30,7 +30,9 @@ def test_apply(draft: str, repairs: list[Repair], expected: str) -> None:
     assert apply(draft, repairs) == expected
 
 
-@given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_size=3)), max_size=5))
+@given(
+    st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_size=3)), max_size=5)
+)
 def test_apply_never_loses_what_no_edit_touches(draft: str, edits: list[tuple[int, int, str]]) -> None:
     """Insertions alone keep every character of the draft, in order."""
     inserted = apply(draft, [Repair(min(a, len(draft)), min(a, len(draft)), "\u2603") for a, _, _ in edits])

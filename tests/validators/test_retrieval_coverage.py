@@ -20,8 +20,12 @@ MISSING = flagged("entity_not_in_sources")
         pytest.param("It was found by Huygens [1].", TITAN, PASSED, id="a part of a name that is there"),
         pytest.param("It was found by Helena Brandt [1].", TITAN, MISSING, id="a name that is not"),
         pytest.param("It was found by a German [1].", TITAN, MISSING, id="a nationality that is not"),
-        pytest.param("Built in Hanoi under Lý Thánh Tông [1].", VAN_MIEU, PASSED, id="another spelling of the same name"),
-        pytest.param("Văn Miếu được xây dưới triều vua Lê Lợi [1].", VAN_MIEU, MISSING, id="a Vietnamese name that is not there"),
+        pytest.param(
+            "Built in Hanoi under Lý Thánh Tông [1].", VAN_MIEU, PASSED, id="another spelling of the same name"
+        ),
+        pytest.param(
+            "Văn Miếu được xây dưới triều vua Lê Lợi [1].", VAN_MIEU, MISSING, id="a Vietnamese name that is not there"
+        ),
         pytest.param("Moons are round [1].", TITAN, SKIPPED, id="a capital at the start is no name"),
         pytest.param("", TITAN, SKIPPED, id="no draft"),
     ],

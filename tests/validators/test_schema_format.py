@@ -20,7 +20,12 @@ MISSING = flagged("missing_required_section")
         pytest.param("### 1. summary\nText", ("Summary",), PASSED, id="numbering and case do not matter"),
         pytest.param("## Tóm tắt\nVăn bản.\n## Nguồn\nA", ("Tóm tắt", "Nguồn"), PASSED, id="Vietnamese headings"),
         pytest.param("## Summary\nText.", ("Summary", "Sources"), MISSING, id="one is missing"),
-        pytest.param("The summary of sources is short.", ("Summary", "Sources"), MISSING, id="words in a sentence are no headings"),
+        pytest.param(
+            "The summary of sources is short.",
+            ("Summary", "Sources"),
+            MISSING,
+            id="words in a sentence are no headings",
+        ),
         pytest.param("", ("Summary",), MISSING, id="nothing has no sections"),
         pytest.param("Anything.", (), SKIPPED, id="nothing is required"),
     ],

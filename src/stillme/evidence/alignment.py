@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from stillme.evidence.concepts import opposite_stems
@@ -18,7 +19,7 @@ from stillme.evidence.reading import Reading, Statement, cues
 __all__ = ["Alignment", "Objection", "align"]
 
 # objections that make the source say something else, not merely nothing
-DETERMINERS: Final = frozenset("the a an this that its his her their".split())
+DETERMINERS: Final = frozenset(["the", "a", "an", "this", "that", "its", "his", "her", "their"])
 TURNING: Final = frozenset({"negation", "exception", "modal", "unsure", "partial"})
 CLOSE: Final = 0.6
 NEAR: Final = 3
@@ -66,7 +67,9 @@ class Alignment:
         return [o for o in self.objections if o.kind in INCOMPATIBLE]
 
 
-def align(claim: Statement, source: Reading, statements: list[Statement], heading: Reading, subjects: Sequence[Name]) -> Alignment:
+def align(
+    claim: Statement, source: Reading, statements: list[Statement], heading: Reading, subjects: Sequence[Name]
+) -> Alignment:
     """Lay the claim against the given statements of one passage; `subjects` are names it speaks of without repeating them."""
     found = Alignment(claim, source, statements)
     if _verbatim(claim, found.best):
@@ -123,7 +126,11 @@ def _cover_by_meaning(found: Alignment, rest: Sequence[int]) -> None:
     """Words that are not there as such may be there in other words, or without their accents."""
     claim = found.claim.reading
     concepts = frozenset().union(*(s.concepts for s in found.statements))
-    folded = frozenset().union(*(s.folded for s in found.statements)) if not (claim.text.accented and found.source.text.accented) else frozenset()
+    folded = (
+        frozenset().union(*(s.folded for s in found.statements))
+        if not (claim.text.accented and found.source.text.accented)
+        else frozenset()
+    )
     for i in rest:
         if not concepts.isdisjoint(claim.concepts[i]) or claim.text.words[i].folded in folded:
             found.covered.add(i)
@@ -143,7 +150,9 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
         if any(agrees(q, t) and (s is found.best or rival is None or _speaks_of(found, s, q)) for s, t in theirs):
             found.covered |= tokens
         elif rival is not None:
-            found.objections.append(Objection("figure", q.first, q.last, found.source.text.slice(rival.first, rival.last)))
+            found.objections.append(
+                Objection("figure", q.first, q.last, found.source.text.slice(rival.first, rival.last))
+            )
         elif any(agrees(q, t) for t in heading.quantities):
             found.context |= tokens
         else:
@@ -165,13 +174,23 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
             continue
         rival = next((n for n in others if _same_place(claim, name, best, n)), None)
         if rival is not None and _alike(found, name) and not (known and best.refers_back):
-            found.objections.append(Objection("name", name.first, name.last, found.source.text.slice(rival.first, rival.last)))
+            found.objections.append(
+                Objection("name", name.first, name.last, found.source.text.slice(rival.first, rival.last))
+            )
         elif known:
             found.context |= tokens
         else:
             found.objections.append(Objection("name missing", name.first, name.last))
-    if subjects and others and not claim.names and not best.refers_back and not any(best.holds_name(n) for n in subjects):
-        found.objections.append(Objection("name", claim.first, claim.first + 1, found.source.text.slice(others[0].first, others[0].last)))
+    if (
+        subjects
+        and others
+        and not claim.names
+        and not best.refers_back
+        and not any(best.holds_name(n) for n in subjects)
+    ):
+        found.objections.append(
+            Objection("name", claim.first, claim.first + 1, found.source.text.slice(others[0].first, others[0].last))
+        )
 
 
 def _named(found: Alignment, name: Name, known: bool) -> bool:
@@ -206,7 +225,10 @@ def _speaks_of(found: Alignment, statement: Statement, item: Name | Quantity) ->
     """Whether a statement that holds a name or figure also says what the claim says next to it."""
     near = [i for i in found.claim.content if item.first - 4 <= i < item.last + 5 and not item.first <= i < item.last]
     words = found.claim.reading.text.words
-    said = sum(words[i].stem in statement.stems or not statement.concepts.isdisjoint(found.claim.reading.concepts[i]) for i in near)
+    said = sum(
+        words[i].stem in statement.stems or not statement.concepts.isdisjoint(found.claim.reading.concepts[i])
+        for i in near
+    )
     return bool(near) and said >= len(near) / 2
 
 
@@ -304,7 +326,12 @@ def _opposites(found: Alignment) -> None:
         if not word.word or word.stem in found.best.every_stem:
             continue
         against = opposites.get(word.stem) or opposites.get(word.lower)
-        if against and _stands_unmatched(against, found.best, mine) and not found.claim.negations and not found.best.negations:
+        if (
+            against
+            and _stands_unmatched(against, found.best, mine)
+            and not found.claim.negations
+            and not found.best.negations
+        ):
             found.covered.discard(i)
             found.objections.append(Objection("opposite", i, i + 1))
     _opposite_phrases(found)
@@ -318,8 +345,8 @@ def _opposite_phrases(found: Alignment) -> None:
     """Opposites of two words, as Vietnamese has them: 'tối đa' against 'tối thiểu'."""
     opposites = opposite_stems()
     lowers = found.claim.lowers
-    theirs = set(map(" ".join, zip(found.best.lowers, found.best.lowers[1:], strict=False)))
-    mine = list(map(" ".join, zip(lowers, lowers[1:], strict=False)))
+    theirs = set(map(" ".join, pairwise(found.best.lowers)))
+    mine = list(map(" ".join, pairwise(lowers)))
     for k, phrase in enumerate(mine):
         against = opposites.get(phrase)
         if against and phrase not in theirs and any(a in theirs and a not in mine for a in against):
@@ -331,7 +358,7 @@ def _roles(found: Alignment) -> None:
     """Two names around the same verb, the other way round and in the same voice."""
     claim, best = found.claim, found.best
     names = [n for n in claim.names if best.holds_name(n)]
-    for a, b in zip(names, names[1:], strict=False):
+    for a, b in pairwise(names):
         first, second = _place(best, a), _place(best, b)
         verb = _verb_between(claim, a.last, b.first)
         if verb is None or first is None or second is None:
@@ -350,7 +377,13 @@ def _verb_between(statement: Statement, first: int, last: int) -> str | None:
     words = statement.reading.text.words
     between = [words[i] for i in range(first, last)]
     content = [w for w in between if w.content]
-    if len(between) > 5 or len(content) != 1 or content[0].capital or content[0].number or not all(w.word for w in between):
+    if (
+        len(between) > 5
+        or len(content) != 1
+        or content[0].capital
+        or content[0].number
+        or not all(w.word for w in between)
+    ):
         return None
     return content[0].stem
 

@@ -19,8 +19,8 @@ __all__ = ["Ambiguity", "Option", "find_ambiguity"]
 
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
-ASKING: Final = frozenset("which what nào gì".split())
-DETERMINERS: Final = frozenset("the a an my our your his her their".split())
+ASKING: Final = frozenset(["which", "what", "nào", "gì"])
+DETERMINERS: Final = frozenset(["the", "a", "an", "my", "our", "your", "his", "her", "their"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,22 @@ def _subject(statement: Statement) -> Name | None:
         return name
     opening = text.words[start] if start < statement.last else None
     follows = text.words[start + 1] if start + 1 < statement.last else None
-    if opening is not None and opening.capital and not opening.stop and follows is not None and follows.content and start == first:
+    if (
+        opening is not None
+        and opening.capital
+        and not opening.stop
+        and follows is not None
+        and follows.content
+        and start == first
+    ):
         return Name(start, start + 1, (opening.folded,))
     return None
 
 
-def _head_and_option(statement: Statement, subject: Name, asked: set[str], by_reference: bool) -> tuple[str, Option | None]:
-    """The kind of thing the subject is ('plan' of 'the Starter plan', 'gói' of 'Gói Gia Đình') and what tells it from others of its kind."""
+def _head_and_option(
+    statement: Statement, subject: Name, asked: set[str], by_reference: bool
+) -> tuple[str, Option | None]:
+    """The kind of thing the subject is ('plan' of 'the Starter plan', 'gói' of 'Gói Gia Đình'), and what tells it from others."""
     text = statement.reading.text
     words = text.words
     inside = [i for i in range(subject.first, subject.last) if words[i].word or words[i].number]
@@ -213,4 +222,8 @@ def _qualifier(heading: Text, name: Name) -> str:
 
 def _label(passage: Passage, name: Name, described: str) -> str:
     title = (passage.given.title or "").strip()
-    return title if _qualifier(passage.heading, name) and title else f"{' '.join(p.capitalize() for p in name.parts)} ({described})"
+    return (
+        title
+        if _qualifier(passage.heading, name) and title
+        else f"{' '.join(p.capitalize() for p in name.parts)} ({described})"
+    )

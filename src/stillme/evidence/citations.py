@@ -16,10 +16,16 @@ from stillme.evidence.text import Text, fold
 __all__ = ["Marker", "find_markers"]
 
 BRACKETED: Final = re.compile(r"\[([^\[\]\n]{1,200}+)\](\([^()\s]{1,2000}+\))?+|【([^【】\n]{1,200}+)】")
-SOURCE_WORD: Final = r"(?:sources?|refs?|references?|docs?|documents?|passages?|nguồn|nguon|tài liệu|tai lieu|đoạn|tltk)"
-IN_PARENTHESES: Final = re.compile(rf"\(\s*+(?:theo\s++)?+{SOURCE_WORD}\s*+[:#]?+\s*+([^()\n]{{1,200}}+)\)", re.IGNORECASE)
+SOURCE_WORD: Final = (
+    r"(?:sources?|refs?|references?|docs?|documents?|passages?|nguồn|nguon|tài liệu|tai lieu|đoạn|tltk)"
+)
+IN_PARENTHESES: Final = re.compile(
+    rf"\(\s*+(?:theo\s++)?+{SOURCE_WORD}\s*+[:#]?+\s*+([^()\n]{{1,200}}+)\)", re.IGNORECASE
+)
 LEADING_WORD: Final = re.compile(rf"\s*+(?:{SOURCE_WORD}(?:\s*+[:#.]\s*+|\s++|(?=\d)))?+", re.IGNORECASE)
-NUMBERS: Final = re.compile(r"\^?\s*+#?\d{1,4}(?:\s*+[-–—]\s*+\d{1,4})?+(?:\s*+(?:[,;&]|and|và)\s*+\^?#?\d{1,4}(?:\s*+[-–—]\s*+\d{1,4})?+)*+")
+NUMBERS: Final = re.compile(
+    r"\^?\s*+#?\d{1,4}(?:\s*+[-–—]\s*+\d{1,4})?+(?:\s*+(?:[,;&]|and|và)\s*+\^?#?\d{1,4}(?:\s*+[-–—]\s*+\d{1,4})?+)*+"
+)
 NUMBER_OR_RANGE: Final = re.compile(r"(\d{1,4})(?:\s*+[-–—]\s*+(\d{1,4}))?+")
 ID_LIKE: Final = re.compile(r"[^\W_][\w./:#-]*+")
 YEARS: Final = range(1500, 2200)

@@ -58,7 +58,9 @@ def asks_for_opinion(query: Text) -> bool:
     return "asks_opinion" in _lexicon().names(query)
 
 
-def find_claims(draft: Text, sentences: Sequence[Sentence], markers: Sequence[Marker], *, opinion_asked: bool) -> list[Claim]:
+def find_claims(
+    draft: Text, sentences: Sequence[Sentence], markers: Sequence[Marker], *, opinion_asked: bool
+) -> list[Claim]:
     """One claim a sentence, in order, each with its kind and what it cites."""
     claims: list[Claim] = []
     in_sources = False
@@ -67,10 +69,16 @@ def find_claims(draft: Text, sentences: Sequence[Sentence], markers: Sequence[Ma
         heading = _is_heading(draft, sentence)
         if heading:
             in_sources = "sources_heading" in _lexicon().names(draft, sentence.first, sentence.last)
-        kind = "heading" if heading else _layout(draft, sentence, own, in_sources) or _speech(draft, sentence, own, opinion_asked)
+        kind = (
+            "heading"
+            if heading
+            else _layout(draft, sentence, own, in_sources) or _speech(draft, sentence, own, opinion_asked)
+        )
         cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
         assent = kind == FACT and _only_assents(draft, sentence, own)
-        claims.append(Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, index, cited, own, assent))
+        claims.append(
+            Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, index, cited, own, assent)
+        )
     return claims
 
 
@@ -111,7 +119,10 @@ def _speech(draft: Text, s: Sentence, own: Sequence[Marker], opinion_asked: bool
     found = [m for m in _lexicon().find(draft, s.first, s.last) if not draft.quoted[m.first]]
     names = {m.name for m in found}
     addresses = [*(m.span for m in own), *(u for u in draft.urls if s.start <= u[0] < s.end)]
-    figures = any(draft.words[i].number and not any(a <= draft.starts[i] < b for a, b in addresses) for i in range(s.first, s.last))
+    figures = any(
+        draft.words[i].number and not any(a <= draft.starts[i] < b for a, b in addresses)
+        for i in range(s.first, s.last)
+    )
     if "reports" in names:
         return FACT
     if _asks(draft, s):
@@ -171,5 +182,13 @@ def _continues_with_fact(draft: Text, s: Sentence, figures: bool) -> bool:
 
 
 def _only_assents(draft: Text, s: Sentence, own: Sequence[Marker]) -> bool:
-    words = [w for i, w in enumerate(draft.words[s.first : s.last], s.first) if (w.word or w.number) and not _in_marker(draft, i, own)]
-    return 0 < len(words) <= 2 and "assent" in _lexicon().names(draft, s.first, s.last) and not any(w.content for w in words[1:])
+    words = [
+        w
+        for i, w in enumerate(draft.words[s.first : s.last], s.first)
+        if (w.word or w.number) and not _in_marker(draft, i, own)
+    ]
+    return (
+        0 < len(words) <= 2
+        and "assent" in _lexicon().names(draft, s.first, s.last)
+        and not any(w.content for w in words[1:])
+    )

@@ -5,7 +5,6 @@ Statements are compared only where they share words that are not everywhere, so 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -80,10 +79,14 @@ def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, 
         return None
     text = mine.reading.text
     value = text.slice(objection.first, objection.last)
-    about = " ".join(text.words[i].text for i in mine.content if not objection.first <= i < objection.last and i in found.covered)
+    about = " ".join(
+        text.words[i].text for i in mine.content if not objection.first <= i < objection.last and i in found.covered
+    )
     sides = sorted([(n, mine, value), (m, theirs, objection.instead)], key=lambda side: side[0])
     spans = tuple((s.sentence.start, s.sentence.end) for _, s, _ in sides)
-    return Disagreement((sides[0][0], sides[1][0]), objection.kind, about, (spans[0], spans[1]), (sides[0][2], sides[1][2]))
+    return Disagreement(
+        (sides[0][0], sides[1][0]), objection.kind, about, (spans[0], spans[1]), (sides[0][2], sides[1][2])
+    )
 
 
 def _may_disagree(mine: Statement, theirs: Statement) -> bool:
@@ -93,7 +96,10 @@ def _may_disagree(mine: Statement, theirs: Statement) -> bool:
     if any(rivals(q, t) for q in mine.quantities for t in theirs.quantities):
         return True
     opposites = opposite_stems()
-    return any(stem in opposites and not opposites[stem].isdisjoint(theirs.every_stem) for stem in mine.every_stem - theirs.every_stem)
+    return any(
+        stem in opposites and not opposites[stem].isdisjoint(theirs.every_stem)
+        for stem in mine.every_stem - theirs.every_stem
+    )
 
 
 def _disagreement(found: Alignment) -> Objection | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from stillme.lazy import lazy
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
 from stillme.evidence.citations import Marker, find_markers
@@ -25,6 +24,7 @@ from stillme.evidence.references import Reference, find_references
 from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.similarity import similarities
 from stillme.evidence.text import Text
+from stillme.lazy import lazy
 
 __all__ = ["DEFAULT_GROUNDER", "Evidence"]
 
@@ -51,17 +51,36 @@ class Evidence:
         generation_confidence: float | None = None,
     ) -> Evidence:
         """Evidence from plain texts: what the spec's `ValidatorChain.run` and the tests of a validator need."""
-        given = tuple(p if isinstance(p, RetrievedPassage) else RetrievedPassage(source_id=str(n), text=p) for n, p in enumerate(passages, 1))
+        given = tuple(
+            p if isinstance(p, RetrievedPassage) else RetrievedPassage(source_id=str(n), text=p)
+            for n, p in enumerate(passages, 1)
+        )
         turns = tuple(Turn(role="user", content=text) for text in conversation)
         request = VerifyRequest(
-            query=query, draft_answer=draft, retrieved_context=given, conversation=turns, generation_confidence=generation_confidence
+            query=query,
+            draft_answer=draft,
+            retrieved_context=given,
+            conversation=turns,
+            generation_confidence=generation_confidence,
         )
         return cls(request, as_of)
 
     def with_draft(self, draft: str) -> Evidence:
         """The same request with another draft; what was read of question and passages is kept."""
         other = Evidence(self.request.model_copy(update={"draft_answer": draft}), self.as_of, self.grounder)
-        shared = ("query", "query_language", "passages", "language", "need", "ambiguity", "conflicts", "similarities", "conversation", "library", "known_names")
+        shared = (
+            "query",
+            "query_language",
+            "passages",
+            "language",
+            "need",
+            "ambiguity",
+            "conflicts",
+            "similarities",
+            "conversation",
+            "library",
+            "known_names",
+        )
         other.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
         return other
 
@@ -111,7 +130,9 @@ class Evidence:
             return stated
         if self.query_language != "unknown":
             return self.query_language
-        return next((found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown")
+        return next(
+            (found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown"
+        )
 
     @lazy
     def need(self) -> Need:

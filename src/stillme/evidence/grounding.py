@@ -28,7 +28,7 @@ SUPPORT_AT: Final = 0.5
 MOST_STATEMENTS: Final = 3
 WORTH_ALIGNING: Final = 0.5
 COMMON: Final = 512
-NEGATIVE_ASSENT: Final = frozenset("no nope not false incorrect never không chưa sai".split())
+NEGATIVE_ASSENT: Final = frozenset(["no", "nope", "not", "false", "incorrect", "never", "không", "chưa", "sai"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,9 @@ class _Bench:
 
     def _elliptic(self, claim: Statement) -> bool:
         """'£5.' says nothing without its question: then the question finds the statement."""
-        return claim.reading is self.task.draft and sum(not claim.reading.text.words[i].number for i in claim.content) <= 1
+        return (
+            claim.reading is self.task.draft and sum(not claim.reading.text.words[i].number for i in claim.content) <= 1
+        )
 
     def _where(self, claim: Statement, i: int) -> Collection[int]:
         """The statements that hold a word of the claim, or where none does, another word for it."""
@@ -235,7 +237,9 @@ class _Bench:
         score, passage, best = against[0] if against else scored[0]
         status: Status = "contradicted" if against else "unsupported"
         sources = tuple(n for _, n, _ in against)
-        return Judgement(status, score, sources, _quote(passage, best) if against else None, _lacking(best, claim), detail=_why(best))
+        return Judgement(
+            status, score, sources, _quote(passage, best) if against else None, _lacking(best, claim), detail=_why(best)
+        )
 
 
 def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement]:
@@ -254,7 +258,9 @@ def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement
 def _moved(judged: Judgement, claim: Claim) -> Judgement:
     """A judgement of the same words elsewhere in the draft: spans are given as the whole claim."""
     lacking = (claim.span,) if judged.unsupported else ()
-    return Judgement(judged.status, judged.score, judged.passages, judged.quote, lacking, judged.decided_by, judged.detail)
+    return Judgement(
+        judged.status, judged.score, judged.passages, judged.quote, lacking, judged.decided_by, judged.detail
+    )
 
 
 def _quote(passage: int, found: Alignment) -> Quote:
@@ -293,6 +299,10 @@ def _why(found: Alignment) -> str:
         said = text.slice(objection.first, objection.last)
         if objection.instead and objection.kind in ("figure", "name"):
             return f"{objection.kind}: claim says {said!r}, source says {objection.instead!r}"
-        return f"{objection.kind}: {said!r}" if objection.kind not in ("certainty", "exclusivity", "quantifier") else objection.kind
+        return (
+            f"{objection.kind}: {said!r}"
+            if objection.kind not in ("certainty", "exclusivity", "quantifier")
+            else objection.kind
+        )
     missing = ", ".join(repr(text.words[i].text) for i in found.missing[:6])
     return f"not in the sources: {missing}" if missing else "too little in common with any passage"

@@ -40,7 +40,9 @@ class _Slot:
 
     __slots__ = ("gap", "optional", "options", "start")
 
-    def __init__(self, options: Iterable[Words] = (), *, optional: bool = False, gap: int = 0, start: bool = False) -> None:
+    def __init__(
+        self, options: Iterable[Words] = (), *, optional: bool = False, gap: int = 0, start: bool = False
+    ) -> None:
         self.optional, self.gap, self.start = optional, gap, start
         self.options: dict[str, list[Words]] = {}
         for option in sorted(set(options), key=lambda words: (-len(words), words)):
@@ -91,7 +93,6 @@ class Lexicon:
     def first(self, text: Text, name: str, first: int = 0, last: int | None = None) -> Match | None:
         """The first match of one list in the token range."""
         return next((m for m in self.find(text, first, last) if m.name == name), None)
-
 
     # compiling
 
@@ -218,4 +219,3 @@ def _tokens(option: str) -> tuple[str, ...]:
     if all(map(str.isalpha, words)):
         return tuple(words)
     return tuple(w.lower for w in Text(option.replace("_", " ")).words)
-

@@ -75,7 +75,13 @@ def _run(text: Text, i: int, stop: int) -> int:
         joined = not gaps[i]
         if word.capital and (gaps[i].isspace() or words[i - 1].text in "-–'’"):
             i += 1
-        elif joined and word.text in "-–" and i + 1 < stop and not gaps[i + 1] and (words[i + 1].word or words[i + 1].number):
+        elif (
+            joined
+            and word.text in "-–"
+            and i + 1 < stop
+            and not gaps[i + 1]
+            and (words[i + 1].word or words[i + 1].number)
+        ):
             i += 2
         else:
             break

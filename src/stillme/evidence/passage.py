@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-
-from stillme.lazy import lazy
 from stillme.contract import RetrievedPassage
 from stillme.evidence.reading import Reading
 from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.text import Text
+from stillme.lazy import lazy
 
 __all__ = ["Passage"]
 

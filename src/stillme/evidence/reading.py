@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
-from stillme.lazy import lazy
 from stillme.evidence.concepts import concepts_of
 from stillme.evidence.names import Name, find_names
 from stillme.evidence.numbers import Quantity, find_quantities
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, stem
+from stillme.lazy import lazy
 
 __all__ = ["Cues", "Reading", "Statement", "cues"]
 
 NEGATION_REACH: Final = 5
-SEGMENT_WORDS: Final = frozenset("and or but while whereas và hoặc còn nhưng".split())
+SEGMENT_WORDS: Final = frozenset(["and", "or", "but", "while", "whereas", "và", "hoặc", "còn", "nhưng"])
 CLAUSE_MARKS: Final = frozenset(",;:.!?()")
 
 
@@ -47,7 +48,9 @@ class Cues:
             if lower in self._names:
                 found.update(self._names[lower])
             if lower in self._phrases:
-                found.update(name for phrase, name in self._phrases[lower] if tuple(lowers[i : i + len(phrase)]) == phrase)
+                found.update(
+                    name for phrase, name in self._phrases[lower] if tuple(lowers[i : i + len(phrase)]) == phrase
+                )
         return frozenset(found)
 
 
@@ -105,7 +108,9 @@ class Statement:
     @lazy
     def folded(self) -> frozenset[str]:
         """All its words without accents."""
-        return frozenset(w.folded.removesuffix("'s") for w in self.reading.text.words[self.first : self.last] if w.word or w.number)
+        return frozenset(
+            w.folded.removesuffix("'s") for w in self.reading.text.words[self.first : self.last] if w.word or w.number
+        )
 
     @lazy
     def pairs(self) -> frozenset[str]:
@@ -133,7 +138,8 @@ class Statement:
     def line(self) -> str:
         """Its words in a row, in lower case, with a space before and behind each: where a copy is looked for."""
         words, skipped = self.reading.text.words, self.reading.skipped
-        return f" {' '.join(words[i].lower for i in range(self.first, self.last) if (words[i].word or words[i].number) and i not in skipped)} "
+        said = (i for i in range(self.first, self.last) if i not in skipped and (words[i].word or words[i].number))
+        return f" {' '.join(words[i].lower for i in said)} "
 
     @lazy
     def negations(self) -> list[tuple[int, int | None, frozenset[int]]]:
@@ -180,7 +186,12 @@ class Reading:
     """A text read once: its statements and what they share; tokens in `skipped` are not part of what it says."""
 
     def __init__(
-        self, text: Text, sentences: Sequence[Sentence], language: str, known_names: frozenset[str], skipped: frozenset[int] = frozenset()
+        self,
+        text: Text,
+        sentences: Sequence[Sentence],
+        language: str,
+        known_names: frozenset[str],
+        skipped: frozenset[int] = frozenset(),
     ) -> None:
         self.text = text
         self.language = language
@@ -215,7 +226,7 @@ class Reading:
 
 def joined_pairs(folded: Sequence[str]) -> frozenset[str]:
     """Each two words in a row written as one."""
-    return frozenset(a + b for a, b in zip(folded, folded[1:], strict=False))
+    return frozenset(a + b for a, b in pairwise(folded))
 
 
 def spelt_otherwise(name: Name, words: frozenset[str], pairs: Callable[[], frozenset[str]]) -> bool:

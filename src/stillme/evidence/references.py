@@ -1,4 +1,7 @@
-"""References a draft gives besides citation markers: web addresses, DOIs, arXiv numbers, 'Lewis et al. (2020)', and whether a source has them."""
+"""References a draft gives besides citation markers, and whether a source has them.
+
+Web addresses, DOIs, arXiv and ISBN numbers, 'Lewis et al. (2020)', 'Phạm và cộng sự (2020)'.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,12 @@ ARXIV: Final = re.compile(r"\barxiv[:\s]\s?+(\d{4}\.\d{4,5}+)", re.IGNORECASE)
 ISBN: Final = re.compile(r"\bISBN(?:-1[03])?+[:\s]\s?+([\d][\d -]{8,15}+[\dXx])", re.IGNORECASE)
 AUTHORS: Final = rf"([{LATIN}][{LATIN}'’-]*+)"
 WORKS: Final = (
-    re.compile(rf"{AUTHORS}\s+(?:et\s+al\.?+|và\s+(?:cộng\s+sự|cs\.?+)|và\s+các\s+cộng\s+sự)\s*+[,(]\s*+(\d{{4}})[a-z]?\b"),
-    re.compile(rf"\(\s*+{AUTHORS}(?:\s+(?:et\s+al\.?+|&\s+{AUTHORS}|and\s+{AUTHORS}|và\s+cộng\s+sự))?,\s*+(\d{{4}})[a-z]?\s*+\)"),
+    re.compile(
+        rf"{AUTHORS}\s+(?:et\s+al\.?+|và\s+(?:cộng\s+sự|cs\.?+)|và\s+các\s+cộng\s+sự)\s*+[,(]\s*+(\d{{4}})[a-z]?\b"
+    ),
+    re.compile(
+        rf"\(\s*+{AUTHORS}(?:\s+(?:et\s+al\.?+|&\s+{AUTHORS}|and\s+{AUTHORS}|và\s+cộng\s+sự))?,\s*+(\d{{4}})[a-z]?\s*+\)"
+    ),
     re.compile(rf"{AUTHORS}\s+(?:and|&|và)\s+{AUTHORS}\s+\((\d{{4}})[a-z]?\)"),
 )
 
@@ -41,7 +48,10 @@ def find_references(draft: Text, query: Text, passages: Sequence[Passage]) -> li
         return []
     said = fold(" \n ".join([query.raw, *(f"{p.given.text} {p.heading.raw}" for p in passages)]))
     outside = [f for f in found if not any(a <= f[0] < b for a, b in draft.code)]
-    unique = {(start, end): Reference(start, end, raw[start:end], all(part in said for part in parts)) for start, end, parts in outside}
+    unique = {
+        (start, end): Reference(start, end, raw[start:end], all(part in said for part in parts))
+        for start, end, parts in outside
+    }
     return [unique[span] for span in sorted(unique)]
 
 

@@ -27,7 +27,8 @@ def features(found: Alignment) -> tuple[float, ...]:
     for i in content:
         run = run + 1 if i in missing else 0
         longest = max(longest, run)
-    named = {i for item in (*found.claim.names, *found.claim.quantities) for i in range(item.first, item.last)}
+    named = {i for name in found.claim.names for i in range(name.first, name.last)}
+    named |= {i for q in found.claim.quantities for i in range(q.first, q.last)}
     core = [i for i in content if i not in named]
     languages = {found.claim.reading.language, found.source.language}
     across = languages == {"en", "vi"}

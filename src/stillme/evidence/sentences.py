@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from stillme.evidence.rules import load
@@ -44,7 +45,7 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]
         if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
             cuts.add(_after_markers(text, after, markers) if markers else after)
     edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]
-    spans = (_trim(text, first, last) for first, last in zip(edges, edges[1:], strict=False))
+    spans = (_trim(text, first, last) for first, last in pairwise(edges))
     return [s for s in spans if s is not None]
 
 
@@ -144,7 +145,13 @@ def _dotted(text: Text, i: int) -> str:
     """The letters of a dotted abbreviation that ends at token i: 'a.m', 'u.s', 'v.v'."""
     parts = [text.words[i - 1].lower]
     j = i - 1
-    while j >= 2 and text.words[j - 1].text == "." and not text.gaps[j] and not text.gaps[j - 1] and text.words[j - 2].word:
+    while (
+        j >= 2
+        and text.words[j - 1].text == "."
+        and not text.gaps[j]
+        and not text.gaps[j - 1]
+        and text.words[j - 2].word
+    ):
         parts.append(text.words[j - 2].lower)
         j -= 2
     return ".".join(reversed(parts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 from stillme.evidence.concepts import concepts_of
 from stillme.evidence.library import Library
@@ -49,7 +50,10 @@ def _computed(query: Text, terms: Sequence[int], passage: Passage) -> float:
     whole = sum(weights[i] for i in terms if held[i]) / total
     statements = [frozenset(range(s.first, s.last)) for s in passage.sentences] or [frozenset[int]()]
     titled = sum(weights[i] for i in terms if -1 in held[i])
-    best = max(titled + sum(weights[i] for i in terms if -1 not in held[i] and held[i] & tokens) for tokens in statements) / total
+    best = (
+        max(titled + sum(weights[i] for i in terms if -1 not in held[i] and held[i] & tokens) for tokens in statements)
+        / total
+    )
     return _curve((whole + best) / 2)
 
 
@@ -109,7 +113,7 @@ def _points() -> list[tuple[float, float]]:
 def _curve(share: float) -> float:
     """The fitted curve, linear between its points, to four decimals."""
     points = _points()
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if share <= x1:
             return round(y0 + (y1 - y0) * (share - x0) / (x1 - x0), 4)
     return points[-1][1]

@@ -13,17 +13,15 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
-from stillme.lazy import lazy
 from stillme.evidence.rules import word_rules
+from stillme.lazy import lazy
 
 __all__ = ["Text", "Word", "fold", "word_of"]
 
 # Marks that may stand inside a word: combining accents, zero-width characters, the soft hyphen.
 INNER: Final = "\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad"
 LATIN: Final = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"
-PLAIN_TOKEN: Final = re.compile(
-    rf"([{LATIN}]++(?:['’][{LATIN}]++)*+|\d++(?:[.,]\d++)*+|[^\W\d_]++|[^\w\s]|_)"
-)
+PLAIN_TOKEN: Final = re.compile(rf"([{LATIN}]++(?:['’][{LATIN}]++)*+|\d++(?:[.,]\d++)*+|[^\W\d_]++|[^\w\s]|_)")
 MARKED_TOKEN: Final = re.compile(
     rf"((?:[^\W\d_][{INNER}]*+)++(?:['’](?:[^\W\d_][{INNER}]*+)++)*+|\d++(?:[.,]\d++)*+|[^\w\s{INNER}]|_|[{INNER}]++)"
 )

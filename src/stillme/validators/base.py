@@ -74,7 +74,7 @@ class Observer:
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
         """Look at the evidence and say what holds."""
-        raise TypeError(f"{type(self).__name__} has no run method")
+        raise TypeError(f"{type(self).__name__} does not look at {type(evidence).__name__}: it has no run method")
 
     def passed(self, detail: str | None = None) -> Finding:
         """It was looked at, and it holds."""
@@ -88,7 +88,9 @@ class Observer:
         self, reason: Reason, detail: str, spans: Sequence[Span] = (), repairs: Sequence[Repair] = ()
     ) -> Finding:
         """It does not hold; `detail` says what was seen."""
-        return Finding(self.name, "flagged", self.stage, self.gates[reason], reason, detail, tuple(spans), tuple(repairs))
+        return Finding(
+            self.name, "flagged", self.stage, self.gates[reason], reason, detail, tuple(spans), tuple(repairs)
+        )
 
     def errored(self, detail: str) -> Finding:
         """It could not be checked."""

@@ -127,7 +127,11 @@ def _is_sound(finding: Finding) -> bool:
     spans = isinstance(finding.spans, tuple) and all(
         isinstance(s, tuple) and len(s) == 2 and all(type(n) is int and n >= 0 for n in s) for s in finding.spans
     )
-    reason = isinstance(finding.reason, str) if finding.outcome == "flagged" else finding.reason is None or isinstance(finding.reason, str)
+    reason = (
+        isinstance(finding.reason, str)
+        if finding.outcome == "flagged"
+        else finding.reason is None or isinstance(finding.reason, str)
+    )
     detail = finding.detail is None or isinstance(finding.detail, str)
     return finding.outcome in OUTCOMES and finding.stage in ("query", "draft") and spans and reason and detail
 
@@ -163,7 +167,9 @@ def _stage(validator: Validator) -> Any:
 
 def _foreign(validator: Validator) -> bool:
     """Code that is not ours, or wraps some that is not."""
-    return bool(getattr(validator, "foreign", False)) or not type(validator).__module__.startswith("stillme.validators.")
+    return bool(getattr(validator, "foreign", False)) or not type(validator).__module__.startswith(
+        "stillme.validators."
+    )
 
 
 def _blocks(finding: Finding) -> bool:

@@ -38,15 +38,24 @@ class CitationRelevance(Observer):
             return None
         named = ", ".join(f"[{name}]" for m in nowhere for name in m.unknown)
         count = len(evidence.request.retrieved_context)
-        return self.flagged(Reason.FABRICATED_CITATION, f"{named} points at no source; {count} given", [m.span for m in nowhere])
+        return self.flagged(
+            Reason.FABRICATED_CITATION, f"{named} points at no source; {count} given", [m.span for m in nowhere]
+        )
 
     def _irrelevant(self, evidence: Evidence) -> Finding | None:
         wrong = [(claim, judged) for claim, judged in evidence.judged if _misplaced(evidence, claim, judged)]
         if not wrong:
             return None
         repairs = [_recite(evidence, claim, judged) for claim, judged in wrong if judged.supported]
-        titles = dict.fromkeys(evidence.passages[i].title for claim, _ in wrong for i in claim.cited) or ["a blank passage"]
-        return self.flagged(Reason.CITATION_NOT_RELEVANT, f"{', '.join(titles)}: cited for what it does not say", [c.span for c, _ in wrong], repairs)
+        titles = dict.fromkeys(evidence.passages[i].title for claim, _ in wrong for i in claim.cited) or [
+            "a blank passage"
+        ]
+        return self.flagged(
+            Reason.CITATION_NOT_RELEVANT,
+            f"{', '.join(titles)}: cited for what it does not say",
+            [c.span for c, _ in wrong],
+            repairs,
+        )
 
 
 def _misplaced(evidence: Evidence, claim: Claim, judged: Judgement) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -15,7 +17,7 @@ from stillme.validators.base import Repair
 
 __all__ = ["CitationRequired"]
 
-CLOSING = " \t\n.!?…:;,\"”’»)*_|"
+CLOSING = ' \t\n.!?…:;,"”’»)*_|'
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class CitationRequired(Observer):
     name: ClassVar[str] = "CitationRequired"
     gates: ClassVar = {Reason.CITATION_MISSING: Gate.HARD}
 
-    allowed_uncited: int = 0
+    allowed_uncited: Annotated[int, Field(ge=0)] = 0
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag factual claims without a marker, and propose the marker of a source that supports them."""
@@ -35,7 +37,11 @@ class CitationRequired(Observer):
         uncited = [claim for claim in claims if not claim.markers]
         if len(uncited) <= self.allowed_uncited:
             return self.passed()
-        repairs = [cite(evidence, claim, judged.passages[0]) for claim, judged in evidence.judged if not claim.markers and judged.supported]
+        repairs = [
+            cite(evidence, claim, judged.passages[0])
+            for claim, judged in evidence.judged
+            if not claim.markers and judged.supported
+        ]
         return self.flagged(
             Reason.CITATION_MISSING,
             f"{len(uncited)} of {len(claims)} claims cite no source",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -23,8 +25,8 @@ class ConfidenceValidator(Observer):
     name: ClassVar[str] = "ConfidenceValidator"
     gates: ClassVar = {Reason.LOW_GENERATION_CONFIDENCE: Gate.HARD, Reason.UNCERTAINTY_MISSING: Gate.SOFT}
 
-    min_generation_confidence: float = 0.6
-    min_support: float = 0.7
+    min_generation_confidence: Annotated[float, Field(ge=0, le=1)] = 0.6
+    min_support: Annotated[float, Field(ge=0, le=1)] = 0.7
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
         """Flag a given confidence below the threshold (equal passes), and weak claims worded as certain."""
@@ -33,14 +35,22 @@ class ConfidenceValidator(Observer):
         if given is not None and given < self.min_generation_confidence:
             detail = f"generation confidence ({given:.2f}) below threshold ({self.min_generation_confidence:.2f})"
             findings.append(self.flagged(Reason.LOW_GENERATION_CONFIDENCE, detail))
-        weak = [c for c, j in evidence.judged if j.supported and j.score < self.min_support and not _hedged(evidence, c.first, c.last)]
+        weak = [
+            c
+            for c, j in evidence.judged
+            if j.supported and j.score < self.min_support and not _hedged(evidence, c.first, c.last)
+        ]
         if weak:
             detail = f"{len(weak)} claims are worded as certain with support below {self.min_support:.2f}"
             findings.append(self.flagged(Reason.UNCERTAINTY_MISSING, detail, [claim.span for claim in weak]))
         if findings:
             return findings
         if given is None:
-            return self.passed("Gate 3 skipped: no generation confidence was given") if evidence.judged else self.skipped("no generation confidence was given")
+            return (
+                self.passed("Gate 3 skipped: no generation confidence was given")
+                if evidence.judged
+                else self.skipped("no generation confidence was given")
+            )
         return self.passed(f"generation confidence {given:.2f}")
 
 

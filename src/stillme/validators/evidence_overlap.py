@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -21,8 +23,8 @@ class EvidenceOverlap(Observer):
     name: ClassVar[str] = "EvidenceOverlap"
     gates: ClassVar = {Reason.LOW_EVIDENCE_OVERLAP: Gate.SOFT}
 
-    threshold: float = 0.08
-    ngram: int = 3
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.08
+    ngram: Annotated[int, Field(ge=1, le=10)] = 3
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag an overlap below the threshold; equal passes."""
@@ -31,11 +33,16 @@ class EvidenceOverlap(Observer):
         claims = evidence.factual_claims
         if not claims:
             return self.skipped("no factual claims")
-        if all(p.language != evidence.draft_language for p in evidence.passages if evidence.draft_language in ("en", "vi")):
+        if all(
+            p.language != evidence.draft_language for p in evidence.passages if evidence.draft_language in ("en", "vi")
+        ):
             return self.skipped("draft and passages are in different languages")
         share = self._share(evidence)
         if share < self.threshold:
-            return self.flagged(Reason.LOW_EVIDENCE_OVERLAP, f"{share:.2f} of the answer's word sequences stand in the passages, {self.threshold:.2f} wanted")
+            return self.flagged(
+                Reason.LOW_EVIDENCE_OVERLAP,
+                f"{share:.2f} of the answer's word sequences stand in the passages, {self.threshold:.2f} wanted",
+            )
         return self.passed(f"overlap {share:.2f}")
 
     def _share(self, evidence: Evidence) -> float:

@@ -28,10 +28,17 @@ class LanguageValidator(Observer):
         """Flag a draft in another language; skip where either language cannot be told."""
         wanted, written = evidence.language, evidence.draft_language
         if wanted not in ("en", "vi"):
-            why = "is in a language this package does not know" if wanted == "other" else "is too short to tell its language"
+            why = (
+                "is in a language this package does not know"
+                if wanted == "other"
+                else "is too short to tell its language"
+            )
             return self.skipped(f"the question {why}")
         if written == "unknown":
             return self.skipped("the draft is too short to tell its language")
         if written != wanted:
-            return self.flagged(Reason.LANGUAGE_MISMATCH, f"the user is to be answered in {NAMES[wanted]}, the draft is in {NAMES[written]}")
+            return self.flagged(
+                Reason.LANGUAGE_MISMATCH,
+                f"the user is to be answered in {NAMES[wanted]}, the draft is in {NAMES[written]}",
+            )
         return self.passed()

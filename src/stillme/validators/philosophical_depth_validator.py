@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+
+from pydantic import Field
 
 from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
@@ -47,8 +49,8 @@ class PhilosophicalDepthValidator(Observer):
     name: ClassVar[str] = "PhilosophicalDepthValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.SHALLOW_PHILOSOPHICAL_ANSWER: Gate.SOFT}
 
-    min_words: int = 25
-    min_sentences: int = 2
+    min_words: Annotated[int, Field(ge=0)] = 25
+    min_sentences: Annotated[int, Field(ge=0)] = 2
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag a shallow answer; other questions are not judged."""

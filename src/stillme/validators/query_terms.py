@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -23,7 +25,7 @@ class QueryTerms(Observer):
     stage: ClassVar = "query"
     gates: ClassVar = {Reason.CONTEXT_MISSING_QUERY_TERMS: Gate.SOFT}
 
-    min_share: float = 0.34
+    min_share: Annotated[float, Field(ge=0, le=1)] = 0.34
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag a context that has too few of the question's terms."""

@@ -256,11 +256,21 @@ def _parameter(cls: type[Any], field: dataclasses.Field[Any]) -> Parameter:
     default = None if required else field.default if made is dataclasses.MISSING else made()
     written = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
     try:
-        adapter = TypeAdapter(_annotation(cls, field), config=STRICT)
+        annotation = _annotation(cls, field)
+        written = _without_bounds(annotation) or written
+        adapter = TypeAdapter(annotation, config=STRICT)
         schema = adapter.json_schema()
     except (PydanticUserError, NameError):  # a callable, a class of its own: nothing that YAML could carry
         return Parameter(field.name, written, default, required, None, None)
     return Parameter(field.name, written, default, required, schema, adapter)
+
+
+def _without_bounds(annotation: Any) -> str | None:
+    """The name of the type inside `Annotated`, None where there are no bounds to leave out; the schema has them."""
+    if typing.get_origin(annotation) is not typing.Annotated:
+        return None
+    bare = typing.get_args(annotation)[0]
+    return bare.__name__ if isinstance(bare, type) else str(bare)
 
 
 def _annotation(cls: type[Any], field: dataclasses.Field[Any]) -> Any:

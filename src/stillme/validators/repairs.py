@@ -19,7 +19,7 @@ def apply(draft: str, repairs: Sequence[Repair]) -> str:
     """The draft with the repairs applied from the end to the start; of two that overlap only the first counts."""
     kept: list[Repair] = []
     for edit in sorted(set(repairs), key=lambda r: (r.start, r.end, r.text)):
-        if not kept or edit.start >= kept[-1].end and edit.start > kept[-1].start:
+        if not kept or (edit.start >= kept[-1].end and edit.start > kept[-1].start):
             kept.append(edit)
     for edit in reversed(kept):
         draft = draft[: edit.start] + edit.text + draft[edit.end :]

@@ -33,8 +33,9 @@ class RetrievalCoverage(Observer):
         if not unknown:
             return self.passed()
         text = evidence.draft
+        named = ", ".join(dict.fromkeys(text.slice(n.first, n.last) for n in unknown))
         return self.flagged(
             Reason.ENTITY_NOT_IN_SOURCES,
-            f"in no source: {', '.join(dict.fromkeys(text.slice(n.first, n.last) for n in unknown))}; more documents may need to be retrieved",
+            f"in no source: {named}; more documents may need to be retrieved",
             [(text.starts[n.first], text.ends[n.last - 1]) for n in unknown],
         )

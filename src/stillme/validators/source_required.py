@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -26,8 +28,8 @@ class SourceRequired(Observer):
         Reason.LOW_CONTEXT_SIMILARITY: Gate.HARD,
     }
 
-    min_similarity_for_factual: float = 0.45
-    min_similarity_for_source_required: float = 0.50
+    min_similarity_for_factual: Annotated[float, Field(ge=0, le=1)] = 0.45
+    min_similarity_for_source_required: Annotated[float, Field(ge=0, le=1)] = 0.50
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag missing context, or a best similarity below the threshold; equal passes."""
@@ -36,7 +38,9 @@ class SourceRequired(Observer):
             return self.skipped("the question asks for no facts and no sources")
         best = evidence.max_similarity
         if best is None:
-            return self.flagged(Reason.SOURCE_REQUIRED_NO_CONTEXT, "the question needs a source and no passage was given")
+            return self.flagged(
+                Reason.SOURCE_REQUIRED_NO_CONTEXT, "the question needs a source and no passage was given"
+            )
         if need.asks_sources:
             reason, least = Reason.SOURCE_REQUIRED_LOW_SIMILARITY, self.min_similarity_for_source_required
         else:

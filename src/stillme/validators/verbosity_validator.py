@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple
+
+from pydantic import Field
 
 from stillme.evidence.lexicon import Lexicon
 from stillme.evidence.rules import load
@@ -59,8 +61,8 @@ class VerbosityValidator(Observer):
     name: ClassVar[str] = "VerbosityValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.OVERLY_VERBOSE: Gate.SOFT}
 
-    max_ratio: float = 0.5
-    min_words: int = 40
+    max_ratio: Annotated[float, Field(ge=0, le=1)] = 0.5
+    min_words: Annotated[int, Field(ge=0)] = 40
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag a draft in which padding outweighs what is said."""

@@ -40,4 +40,8 @@ def word_rules() -> WordRules:
     rules = load("words")
     irregular = {form: base for base, forms in rules["irregular"].items() for form in str(forms).split()}
     vi = frozenset(str(rules["stop"]["vi"]).split())
-    return WordRules(frozenset(str(rules["stop"]["en"]).split()) | vi, frozenset(str(rules["stop"]["vi_unaccented"]).split()), irregular)
+    return WordRules(
+        frozenset(str(rules["stop"]["en"]).split()) | vi,
+        frozenset(str(rules["stop"]["vi_unaccented"]).split()),
+        irregular,
+    )

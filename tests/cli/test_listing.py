@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from stillme.listing import reason_rows, reasons_table, validator_rows, validators_table
+from stillme.cli.listing import reason_rows, reasons_table, validator_rows, validators_table
 from stillme.reasons import Reason
 from stillme.validators.registry import BUILT_IN, CHAIN
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from stillme.cli.terminal import Page, console, progress, visible
 from stillme.contract import (
     Citation,
     ClaimVerdict,
@@ -23,7 +24,6 @@ from stillme.contract import (
     VerifyRequest,
 )
 from stillme.reasons import Decision, Gate
-from stillme.terminal import Page, console, progress, visible
 
 DRAFT = "Returns are accepted within 45 days [1]. Postage is free. Ropes are sold in Leeds. I hope this helps!"
 

@@ -9,9 +9,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from stillme.cli.terminal import visible
 from stillme.reasons import Decision, Reason, asked_by
 from stillme.response import reason_words
-from stillme.terminal import visible
 from stillme.validators.registry import CHAIN, Available, Parameter, available
 
 __all__ = ["reason_rows", "reasons_table", "validator_rows", "validators_table"]

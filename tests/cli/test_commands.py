@@ -21,7 +21,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from stillme import Guard, Policy, __version__
-from stillme.cli import cli
+from stillme.cli.commands import cli
 from stillme.policy import policy_schema
 from stillme.validators.registry import BUILT_IN
 
@@ -340,7 +340,7 @@ def stillme(*args: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
 
 def test_help_needs_neither_rich_nor_the_guard() -> None:
     code = (
-        "import sys; from stillme.cli import cli; cli(['--help'], standalone_mode=False);"
+        "import sys; from stillme.cli.commands import cli; cli(['--help'], standalone_mode=False);"
         "print(sorted({'rich', 'pydantic', 'yaml', 'stillme.guard'} & set(sys.modules)))"
     )
 
@@ -351,7 +351,7 @@ def test_help_needs_neither_rich_nor_the_guard() -> None:
 
 def test_json_needs_no_rich() -> None:
     code = (
-        "import sys; from stillme.cli import cli; code = cli(['verify', '-'], standalone_mode=False);"
+        "import sys; from stillme.cli.commands import cli; code = cli(['verify', '-'], standalone_mode=False);"
         "print(code, sorted({'rich'} & set(sys.modules)))"
     )
 
@@ -382,7 +382,7 @@ def test_output_that_cannot_be_written_is_said() -> None:
 
 
 def test_a_defect_is_a_line_and_a_traceback_only_on_demand() -> None:
-    code = "import stillme.report as r, stillme.cli as c; c.Report = None; c.main()"
+    code = "import stillme.cli as p, stillme.cli.commands as c; c.Report = None; p.main()"
     command = [sys.executable, "-c", code, "verify", "-"]
 
     plain = subprocess.run(command, input=lines(ANSWERED).encode(), capture_output=True, timeout=60, check=False)

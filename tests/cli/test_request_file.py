@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stillme.cli.request_file import BATCH, Entry, read_requests, size_of, verify_all
 from stillme.errors import InputError
 from stillme.guard import Guard
-from stillme.request_file import BATCH, Entry, read_requests, size_of, verify_all
 
 EXPECTED = "expected a request as a JSON object, a list of them, or one a line"
 

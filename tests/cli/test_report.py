@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from stillme.cli.report import Exit, complain, exit_code
 from stillme.contract import FindingRecord, Metrics, Verdict
 from stillme.reasons import Decision, Gate
-from stillme.report import Exit, complain, exit_code
 
 
 def verdict(decision: str, *, verified: bool = True, reasons: tuple[str, ...] = (), **finding: Any) -> Verdict:

@@ -1,4 +1,4 @@
-"""The command line: it reads requests, asks the guard, prints, and tells the decision by its exit code.
+"""The commands: they read requests, ask the guard, print, and tell the decision by their exit code.
 
 What a command needs is imported when it runs, so that `--help` and `--version` are instant.
 """
@@ -14,25 +14,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from stillme.cli.report import Exit, Report, complain, print_text
 from stillme.errors import InputError, PolicyError, StillMeError, shown
-from stillme.report import Exit, Report, complain, print_text
 from stillme.version import __version__
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rich.console import RenderableType
 
     from stillme.policy import Policy
 
-__all__ = ["cli", "main"]
-
-
-def main() -> None:
-    """Run the command line; a defect of ours is one line as well, unless STILLME_TRACEBACK is set."""
-    if not os.environ.get("STILLME_TRACEBACK"):
-        sys.excepthook = _report_defect
-    cli(prog_name="stillme")
+__all__ = ["cli"]
 
 
 class Commands(click.Group):
@@ -96,8 +87,8 @@ def verify(ctx: click.Context, /, file: str, policy: str | None, mode: str | Non
       11  a verdict says ask_clarify
        0  every verdict says answer
     """
+    from stillme.cli.request_file import read_requests, size_of, verify_all
     from stillme.guard import Guard
-    from stillme.request_file import read_requests, size_of, verify_all
 
     entries = read_requests(file)
     first = next(entries)  # what is wrong with the file as a whole is said before the policy is read
@@ -141,7 +132,7 @@ def policy_schema() -> None:
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
 def validators(as_json: bool) -> None:
     """List the validators in the order they run: what each flags, with which gate, and what can be set."""
-    from stillme.listing import validator_rows, validators_table
+    from stillme.cli.listing import validator_rows, validators_table
 
     rows = validator_rows()
     _print_list(rows) if as_json else _print_table(validators_table, rows)
@@ -152,7 +143,7 @@ def validators(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
 def reasons(language: str, as_json: bool) -> None:
     """List the reason codes: default gate, what a hard finding asks for, and the code in words."""
-    from stillme.listing import reason_rows, reasons_table
+    from stillme.cli.listing import reason_rows, reasons_table
 
     rows = reason_rows(language)
     _print_list(rows) if as_json else _print_table(reasons_table, rows)
@@ -171,11 +162,7 @@ def _print_list(rows: list[dict[str, Any]]) -> None:
 
 
 def _print_table(table: Callable[..., RenderableType], rows: list[dict[str, Any]]) -> None:
-    from stillme.terminal import console
+    from stillme.cli.terminal import console
 
     out = console()
     out.print(table(rows, out.encoding))
-
-
-def _report_defect(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    complain(f"stillme failed: {kind.__name__}: {shown(str(error), 200)} (STILLME_TRACEBACK=1 shows where)")

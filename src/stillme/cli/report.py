@@ -20,8 +20,8 @@ from stillme.reasons import Decision, Gate, Reason
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from stillme.cli.request_file import Result
     from stillme.contract import Verdict, VerifyRequest
-    from stillme.request_file import Result
 
 __all__ = ["Exit", "Report", "complain", "exit_code", "print_text"]
 
@@ -90,7 +90,7 @@ class Report:
             print_text(result.verdict.model_dump_json())
 
     def _print_page(self, request: VerifyRequest, verdict: Verdict, place: str) -> None:
-        from stillme.terminal import Page  # noqa: PLC0415
+        from stillme.cli.terminal import Page
 
         out = self._console()
         out.print(Page(request, verdict, place, self._all_findings, out.encoding))
@@ -100,14 +100,14 @@ class Report:
         on_terminal = _is_terminal(sys.stdout)
         if self._quiet or not _is_terminal(sys.stderr) or (on_terminal and not self._human):
             return nullcontext(_ignore)
-        from stillme.terminal import console, progress  # noqa: PLC0415
+        from stillme.cli.terminal import console, progress
 
         return progress(self._console() if on_terminal else console(stderr=True), size)
 
     def _console(self) -> Console:
         """The one console of stdout: a bar stays below the pages only if both are drawn by the same."""
         if self._out is None:
-            from stillme.terminal import console  # noqa: PLC0415
+            from stillme.cli.terminal import console
 
             self._out = console()
         return self._out
@@ -133,7 +133,7 @@ def print_text(text: str) -> None:
 
 def complain(message: str) -> None:
     """Say on stderr what is wrong, in characters that it can show and that do nothing to a terminal."""
-    from stillme.terminal import visible  # noqa: PLC0415
+    from stillme.cli.terminal import visible
 
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     _say("".join(f"error: {visible(line, encoding)}\n" for line in message.splitlines()))

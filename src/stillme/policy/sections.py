@@ -1,0 +1,153 @@
+"""The sections of a policy: which keys there are, what they default to and which values they take."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
+
+__all__ = [
+    "Behavior",
+    "Confidence",
+    "Limits",
+    "Message",
+    "Messages",
+    "Output",
+    "Thresholds",
+    "ValidatorOptions",
+]
+
+MAX_MESSAGE_CHARS = 4_000
+
+STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+# The sections are validated as parts of Policy only: their own validators need not be built at import.
+SECTION = ConfigDict(**STRICT, defer_build=True)
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Thresholds(BaseModel):
+    """How similar the best passage must be to the question; below fails, equal passes."""
+
+    model_config = SECTION
+
+    min_similarity_for_factual: Share = Field(0.45, description="for a question that asks for facts")
+    min_similarity_for_source_required: Share = Field(0.50, description="for a question that asks for sources")
+
+
+class Behavior(BaseModel):
+    """Switches over several validators; a setting under `validators` wins over them."""
+
+    model_config = SECTION
+
+    enforce_no_source_refusal: bool = Field(True, description="false makes SourceRequired soft")
+    enforce_anti_anthropomorphism: bool = Field(True, description="false switches both identity validators off")
+    allow_soft_answer_with_warning: bool = Field(
+        False,
+        description="true answers with warnings where only weak evidence asks to refuse and every claim is supported",
+    )
+
+
+class Output(BaseModel):
+    """What a verdict shows; the audit store keeps everything."""
+
+    model_config = SECTION
+
+    include_validator_trace: bool = Field(True, description="false empties findings and the trace id")
+    include_reason_codes: bool = Field(True, description="false empties reasons")
+
+
+class ValidatorOptions(BaseModel):
+    """What every validator has; any other key is a parameter of that validator."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, allow_inf_nan=False, defer_build=True)
+
+    enabled: bool | None = Field(
+        None, description="false switches it off, true switches it on whatever `behavior` says"
+    )
+    gate: Literal["hard", "soft"] | None = Field(None, description="hard: a flag decides; soft: a flag only warns")
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] = Field(5.0, description="seconds until it counts as errored")
+    repair: bool = Field(True, description="whether the repairs it proposes may be applied")
+
+
+def _sayable(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    if len(value) > MAX_MESSAGE_CHARS:
+        raise ValueError(f"must have at most {MAX_MESSAGE_CHARS} characters")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ValueError("must be well-formed Unicode")
+    return value
+
+
+def _in_both_languages(value: object) -> object:
+    return {"en": _sayable(value), "vi": value} if isinstance(value, str) else value
+
+
+Wording = Annotated[str, AfterValidator(_sayable)]
+
+
+class Message(BaseModel):
+    """The operator's own wording; a language that is not given keeps the built-in wording."""
+
+    model_config = SECTION
+
+    en: Wording | None = None
+    vi: Wording | None = None
+
+
+_TEXT_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_MESSAGE_CHARS}
+_MESSAGE_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        _TEXT_SCHEMA,
+        {"type": "object", "properties": {"en": _TEXT_SCHEMA, "vi": _TEXT_SCHEMA}, "additionalProperties": False},
+        {"type": "null"},
+    ],
+}
+OwnMessage = Annotated[Message | None, BeforeValidator(_in_both_languages), WithJsonSchema(_MESSAGE_SCHEMA)]
+
+
+class Messages(BaseModel):
+    """Wording that replaces the built-in one: one text for all, or one for each language."""
+
+    model_config = SECTION
+
+    refusal: OwnMessage = Field(None, description="what a refused user reads")
+    clarify: OwnMessage = Field(None, description="what a user who is asked back reads")
+    disclaimer: OwnMessage = Field(None, description="what goes with an answer delivered with a warning")
+
+
+class Limits(BaseModel):
+    """The largest request that is accepted; over a limit is an input error, nothing is cut."""
+
+    model_config = SECTION
+
+    query_chars: Count = Field(8_000, description="characters of the question")
+    draft_chars: Count = Field(64_000, description="characters of the draft answer")
+    passages: Count = Field(64, description="retrieved passages")
+    passage_chars: Count = Field(64_000, description="characters of one passage")
+    conversation_turns: Count = Field(64, description="earlier turns of the conversation")
+    conversation_chars: Count = Field(64_000, description="characters of all earlier turns together")
+
+
+class Confidence(BaseModel):
+    """Where the bands of the probability that the answer is supported begin."""
+
+    model_config = SECTION
+
+    high: Share = Field(0.85, description="from here the band is high")
+    medium: Share = Field(0.6, description="from here it is medium, below it is low")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.medium > self.high:
+            raise ValueError(f"medium must not be above high, got medium {self.medium} and high {self.high}")
+        return self
