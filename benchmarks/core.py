@@ -1,4 +1,6 @@
-"""Speed, memory and growth of the whole chain, side by side in one run: `python -m benchmarks.core [--quick] [--json FILE]`.
+"""Speed, memory and growth of the whole chain, side by side in one run.
+
+    python -m benchmarks.core [--quick] [--json FILE] [--section NAME]
 
 Variants are interleaved (A B C A B C), so that noise of the machine hits all alike. Every time is also given in loops:
 the time of a fixed pure-Python loop taken between the measurements of the same section, which lets runs on different or
@@ -18,20 +20,22 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 import stillme
-from benchmarks.texts import ANSWERS, LANGUAGES, PIECES, Answer, Size, prose, request, texts_hash, words_in
+from benchmarks.texts import ANSWERS, LANGUAGES, PIECES, Answer, Size, mixed, prose, request, texts_hash, words_in
 from stillme import Guard, Verdict, VerifyRequest
 from stillme.evidence.text import Text
 
 ROOT: Final = Path(__file__).parents[1]
 SIZES: Final[tuple[Size, ...]] = ("typical", "long")
 KB: Final = 1024
+PLACES: Final = ("passage", "draft")
+BATCH: Final = 64
 STATUS: Final = Path("/proc/self/status")
 WORD: Final = re.compile(r"\w+")
 Request = dict[str, Any]
@@ -103,13 +107,13 @@ class Loop:
         return f"1 loop = {r['p50_ms']:.3f} ms here (best {r['best_ms']:.3f}, p95 {r['p95_ms']:.3f}, {r['runs']} runs)"
 
 
-def timed(call: Callable[[], Any]) -> tuple[int, Any]:
+def timed(call: Callable[..., Any], *arguments: object) -> tuple[int, Any]:
     """How long a call takes, in nanoseconds, with the garbage collector off, and what it returns."""
     was_on = gc.isenabled()
     gc.disable()
     try:
         start = time.perf_counter_ns()
-        result = call()
+        result = call(*arguments)
         return time.perf_counter_ns() - start, result
     finally:
         if was_on:
@@ -174,11 +178,12 @@ def measure_chain(effort: Effort, loop: Loop) -> list[Case]:
         for case in cases:
             case.rounds.append([])
         for seed in range(effort.requests):
-            requests = [case.request(seed) for case in cases]
             gc.collect()
+            requests = [(case, case.request(seed)) for case in cases]
             loop.tick()
-            for case, given in zip(cases, requests, strict=True):
-                spent, verdict = timed(lambda given=given: guard.verify(given))  # type: ignore[misc]
+            at = seed % len(requests)  # none is always the first
+            for case, given in requests[at:] + requests[:at]:
+                spent, verdict = timed(guard.verify, given)
                 case.rounds[n].append(spent)
                 case.verdicts.append(verdict)
                 if case.answer == "copied":
@@ -197,7 +202,7 @@ def measure_floor(case: Case, given: Request) -> None:
     """What reading all texts of the request costs by itself: with our tokeniser, and with the plainest pattern."""
     texts = [given["query"], given["draft_answer"], *(p["text"] for p in given["retrieved_context"])]
     for name, read in (("Text()", Text), ("re \\w+", WORD.findall)):
-        spent, _ = timed(lambda read=read: [read(text) for text in texts])  # type: ignore[misc]
+        spent, _ = timed(list, map(read, texts))
         case.floor.setdefault(name, []).append(spent)
 
 
@@ -314,8 +319,8 @@ def show_floor(cases: Sequence[Case], loop: Loop) -> list[Record]:
             }
             rows.append(row)
             print(
-                f"  {case.size:<9}{case.language:<6}{name:<10}{row['p50_us']:>8}{row['loops']:>8.3f}{row['ns_per_word']:>9}"
-                f"{row['chain_ratio']:>12}"
+                f"  {case.size:<9}{case.language:<6}{name:<10}{row['p50_us']:>8}{row['loops']:>8.3f}"
+                f"{row['ns_per_word']:>9}{row['chain_ratio']:>12}"
             )
     return rows
 
@@ -331,9 +336,8 @@ def measure_new_words(effort: Effort) -> list[Record]:
             given = request(language, "typical", "copied", seed)
             loop.tick()
             forget_words()
-            unknown, _ = timed(lambda given=given: guard.verify(given))  # type: ignore[misc]
-            known, _ = timed(lambda given=given: guard.verify(given))  # type: ignore[misc]
-            times[language].append((unknown, known))
+            unknown, _ = timed(guard.verify, given)
+            times[language].append((unknown, timed(guard.verify, given)[0]))
     for language, pairs in times.items():
         unknown, known = (statistics.median(column) for column in zip(*pairs, strict=True))
         row = {"language": language, "new_ms": round(unknown / 1e6, 3), "known_ms": round(known / 1e6, 3)}
@@ -369,30 +373,19 @@ def measure_batches(effort: Effort) -> list[Record]:
         name: [] for name in (*ways, "one by one, collector on", "verify_batch, collector on")
     }
     for n in range(-1, effort.batches):
-        requests = mixed_requests(64, offset=64 * (n + 1))
+        requests = list(mixed(BATCH, first=BATCH * (n + 1)))
         for name, way in ways.items():
             gc.collect()
             loop.tick(5)
-            spent, _ = timed(lambda way=way, requests=requests: way(requests))  # type: ignore[misc]
+            spent, _ = timed(way, requests)
             start = time.perf_counter_ns()
             way(requests)
             collected = time.perf_counter_ns() - start
             if n >= 0:  # the first round warms up
                 times[name].append(spent)
                 times[f"{name}, collector on"].append(collected)
-    heading("3. Throughput: 64 different requests, English and Vietnamese, all kinds of answers, typical", loop)
+    heading(f"3. Throughput: {BATCH} different requests, English and Vietnamese, all kinds of answers, typical", loop)
     return [batch_record(name, row, times["one by one"], loop) for name, row in times.items()]
-
-
-def mixed_requests(count: int, offset: int = 0) -> list[Request]:
-    """Typical requests of both languages and all kinds of answers, each different."""
-    kinds = [(language, answer) for answer in ANSWERS for language in LANGUAGES]
-    return [request(*_kind(kinds, n), seed=offset + n) for n in range(count)]
-
-
-def _kind(kinds: Sequence[tuple[str, Answer]], n: int) -> tuple[str, Size, Answer]:
-    language, answer = kinds[n % len(kinds)]
-    return language, "typical", answer
 
 
 def batch_record(name: str, times: Sequence[int], base: Sequence[int], loop: Loop) -> Record:
@@ -400,14 +393,14 @@ def batch_record(name: str, times: Sequence[int], base: Sequence[int], loop: Loo
     p50, best = statistics.median(times), min(times)
     row = {
         "way": name,
-        "per_second_p50": round(64e9 / p50),
-        "per_second_best": round(64e9 / best),
-        "loops_each": round(loop.of(p50 / 64), 3),
+        "per_second_p50": round(BATCH * 1e9 / p50),
+        "per_second_best": round(BATCH * 1e9 / best),
+        "loops_each": round(loop.of(p50 / BATCH), 3),
         "time_ratio": round(best / min(base), 3),
     }
     print(
-        f"  {name:<28}{row['per_second_p50']:>7} requests/s (best {row['per_second_best']}), {row['loops_each']:.2f} loops each, "
-        f"{row['time_ratio']:.2f} of the time of one by one"
+        f"  {name:<28}{row['per_second_p50']:>7} requests/s (best {row['per_second_best']}), "
+        f"{row['loops_each']:.2f} loops each, {row['time_ratio']:.2f} of the time of one by one"
     )
     return row
 
@@ -431,14 +424,16 @@ print(*(b - a for a, b in zip(t, t[1:])))
 """
 
 MEMORY_SCRIPT: Final = """
-import json, sys
-sys.path.insert(0, {root!r})
-from benchmarks.core import mixed_requests_once, resident
+import json
+from benchmarks.texts import mixed
+def resident():
+    with open({status!r}) as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 seen = {{"python and sample texts": resident()}}
 from stillme import Guard
 seen["Guard imported"] = resident()
 guard = Guard()
-requests = mixed_requests_once({count})
+requests = mixed({count})
 guard.verify(next(requests))
 seen["first verdict (en)"] = resident()
 guard.verify(next(requests))
@@ -484,26 +479,12 @@ def measure_start(effort: Effort) -> Record:
     return {"parts": found, "loop": loop.record()}
 
 
-def resident() -> int | None:
-    """The resident memory of this process in KB, where the system tells it."""
-    if not STATUS.exists():
-        return None
-    line = next((ln for ln in STATUS.read_text(encoding="ascii").splitlines() if ln.startswith("VmRSS:")), None)
-    return int(line.split()[1]) if line else None
-
-
-def mixed_requests_once(count: int) -> Iterator[Request]:
-    """The first is English, the second Vietnamese; made one at a time, so that they take no memory."""
-    kinds = [(language, answer) for answer in ANSWERS for language in LANGUAGES]
-    return (request(*_kind(kinds, n), seed=n) for n in range(count))
-
-
 def measure_memory(effort: Effort) -> Record:
     """Resident memory along the life of a process, and the size of what has to be installed."""
     heading("5. Memory of a fresh process, and size of the base environment")
     found: Record = {"resident_mb": None}
     if STATUS.exists():
-        seen = json.loads(run_python(MEMORY_SCRIPT.format(root=str(ROOT), count=effort.verdicts))[1])
+        seen = json.loads(run_python(MEMORY_SCRIPT.format(status=str(STATUS), count=effort.verdicts))[1])
         found["resident_mb"] = {name: round(kilobytes / KB, 1) for name, kilobytes in seen.items()}
         for name, megabytes in found["resident_mb"].items():
             print(f"  {name:<28}{megabytes:>8.1f} MB resident")
@@ -547,30 +528,35 @@ def distribution_bytes(name: str) -> int:
 
 # 6: growth
 
+# What stands around a long text: question, draft and passage.
+FRAMES: Final = {
+    "en": ("What does the plan cost?", "The plan costs $9 [1].", "The plan costs $9."),
+    "vi": ("Gói cước này giá bao nhiêu?", "Gói cước này giá 9.000 đồng [1].", "Gói cước này giá 9.000 đồng."),
+}
+
 
 @dataclass(slots=True)
 class Row:
     """One kind of text in one place of the request; times by size, in nanoseconds."""
 
     name: str
+    language: str
     place: str
-    text: Callable[[int], str]
+    piece: str = ""
+    """What the text repeats; without it the text is prose."""
     times: dict[int, int] = field(default_factory=dict)
     late: set[int] = field(default_factory=set)
     """Sizes at which a validator overran its time limit."""
 
     def request(self, characters: int) -> VerifyRequest:
         """A small request with the text as its draft or its passage."""
-        text = self.text(characters)
-        draft, passage = (text, "The plan costs $9.") if self.place == "draft" else ("The plan costs $9 [1].", text)
-        return VerifyRequest.model_validate(
-            {
-                "query": "What does the plan cost?",
-                "draft_answer": draft,
-                "retrieved_context": [{"source_id": "a", "text": passage}],
-                "as_of": "2026-02-01T09:00:00Z",
-            }
-        )
+        long = (self.piece * characters)[:characters] if self.piece else prose(self.language, characters)
+        query, draft, passage = FRAMES[self.language]
+        given = {"query": query, "draft_answer": draft, "as_of": "2026-02-01T09:00:00Z"}
+        if self.place == "draft":
+            given["draft_answer"] = long
+        sources = [{"source_id": "a", "text": long if self.place == "passage" else passage}]
+        return VerifyRequest.model_validate({**given, "retrieved_context": sources})
 
     def may_run(self, kilobytes: int, most_s: float) -> bool:
         """Whether the next size will be done in time if it costs what the last step lets expect."""
@@ -584,15 +570,11 @@ class Row:
 
 
 def rows_of(effort: Effort) -> list[Row]:
-    """Prose in both languages and repeated pieces, each as draft and as passage."""
-    rows: list[Row] = []
-    for place in ("passage", "draft"):
-        rows += [
-            Row(f"prose, {language}", place, lambda n, language=language: prose(language, n)) for language in LANGUAGES
-        ]  # type: ignore[misc]
+    """Prose in both languages and repeated pieces, each as passage and as draft."""
+    rows = [Row("prose", language, place) for language in LANGUAGES for place in PLACES]
     for name in effort.pieces:
-        for place in ("passage", "draft"):
-            rows.append(Row(f"{name!r} again and again", place, lambda n, piece=PIECES[name]: (piece * n)[:n]))  # type: ignore[misc]
+        language = "vi" if name == "câu" else "en"
+        rows += [Row(f"{name}, repeated", language, place, PIECES[name]) for place in PLACES]
     return rows
 
 
@@ -617,7 +599,7 @@ def measure_one(guard: Guard, row: Row, kilobytes: int) -> None:
     """Time one size of a row once; the shortest time counts."""
     given = row.request(kilobytes * KB)
     gc.collect()
-    spent, verdict = timed(lambda: guard.verify(given))
+    spent, verdict = timed(guard.verify, given)
     row.times[kilobytes] = min(spent, row.times.get(kilobytes, spent))
     if any(f.outcome == "errored" for f in verdict.findings):
         row.late.add(kilobytes)
@@ -625,11 +607,15 @@ def measure_one(guard: Guard, row: Row, kilobytes: int) -> None:
 
 def show_growth(rows: Sequence[Row], effort: Effort, loop: Loop) -> None:
     """The table of growth."""
-    print(f"  {'text':<31}{'place':<8}" + "".join(f"{f'{k} KB':>14}" for k in effort.kilobytes) + f"{'loops/KB':>10}")
+    print(
+        f"  {'text':<25}{'lang':<6}{'as':<9}"
+        + "".join(f"{f'{k} KB':>14}" for k in effort.kilobytes)
+        + f"{'loops/KB':>10}"
+    )
     for row in rows:
         last = max(row.times)
         cells = "".join(f"{growth_cell(row, k):>14}" for k in effort.kilobytes)
-        print(f"  {row.name:<31}{row.place:<8}{cells}{loop.of(row.times[last] / last):>10.3f}")
+        print(f"  {row.name:<25}{row.language:<6}{row.place:<9}{cells}{loop.of(row.times[last] / last):>10.3f}")
     print(f"  -: not run, it would take more than {effort.most_s:.0f} s. !: a validator overran its time limit.")
 
 
@@ -646,6 +632,7 @@ def growth_record(row: Row, loop: Loop) -> Record:
     """A row of the table of growth."""
     return {
         "text": row.name,
+        "language": row.language,
         "place": row.place,
         "us_per_kb": {str(k): round(t / 1e3 / k, 1) for k, t in row.times.items()},
         "ratio": {str(k): round(t / row.times[k // 4], 2) for k, t in row.times.items() if k // 4 in row.times},
@@ -710,9 +697,8 @@ def machine(*, quick: bool) -> Record:
         "quick": quick,
         "loop": loop.record(),
     }
-    print(
-        f"stillme {record['version']}, {record['model_id']}, policy {record['policy_hash']}, texts {record['texts_hash']}"
-    )
+    print(f"stillme {record['version']}, {record['model_id']}, texts {record['texts_hash']}")
+    print(f"policy {record['policy_hash']}")
     print(f"Python {record['python']} on {record['platform']}, {record['machine']}")
     print(f"calibration: {loop}")
     print("Times are wall clock with the garbage collector off unless said; p50 and p95 are over all runs.")

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
-__all__ = ["ANSWERS", "LANGUAGES", "PIECES", "Answer", "Size", "prose", "request", "texts_hash", "words_in"]
+__all__ = ["ANSWERS", "LANGUAGES", "PIECES", "Answer", "Size", "mixed", "prose", "request", "texts_hash", "words_in"]
 
 Answer = Literal["copied", "paraphrased", "wrong figure", "uncited"]
 Size = Literal["typical", "long"]
@@ -566,6 +566,14 @@ def request(language: str, size: Size, answer: Answer, seed: int) -> dict[str, A
         "retrieved_context": [{"source_id": f"doc-{n}", "text": text} for n, text in enumerate(texts, 1)],
         "as_of": AS_OF,
     }
+
+
+def mixed(count: int, first: int = 0) -> Iterator[dict[str, Any]]:
+    """Typical requests of both languages in turn and of all kinds of answers, each different and made when asked for."""
+    kinds = [(language, answer) for answer in ANSWERS for language in LANGUAGES]
+    for seed in range(first, first + count):
+        language, answer = kinds[seed % len(kinds)]
+        yield request(language, "typical", answer, seed)
 
 
 Chosen = list[tuple[int, Stated]]

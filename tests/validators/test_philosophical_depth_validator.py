@@ -213,7 +213,7 @@ def test_depth(query: str, draft: str, expected: list[tuple[str, str | None]]) -
 
 def test_the_measure_can_be_set() -> None:
     """How many words and sentences an answer needs is a matter of policy."""
-    evidence = Evidence.of(FREE_WILL, "Yes, because desires are causes too.")
+    evidence = Evidence.of(FREE_WILL, "Yes, because our own desires cause our free actions.")
 
     assert observe(PhilosophicalDepthValidator(), evidence) == SHALLOW
     assert observe(PhilosophicalDepthValidator(min_words=5, min_sentences=1), evidence) == PASSED

@@ -16,7 +16,7 @@ from stillme.evidence.passage import Passage
 from stillme.evidence.rules import load, word_rules
 from stillme.evidence.text import Text
 
-__all__ = ["missing_terms", "query_terms", "similarities"]
+__all__ = ["curve", "missing_terms", "query_terms", "share", "similarities"]
 
 
 def similarities(query: Text, passages: Sequence[Passage], language: str) -> list[float]:
@@ -28,7 +28,7 @@ def similarities(query: Text, passages: Sequence[Passage], language: str) -> lis
         if given is None:
             if terms is None:
                 terms = query_terms(query, language)
-            given = _computed(query, terms, passage)
+            given = curve(share(query, terms, passage), _points()) if terms else 0.0
         found.append(given)
     return found
 
@@ -41,9 +41,8 @@ def query_terms(query: Text, language: str) -> list[int]:
     return [i for i, w in enumerate(query.words) if w.content]
 
 
-def _computed(query: Text, terms: Sequence[int], passage: Passage) -> float:
-    if not terms:
-        return 0.0
+def share(query: Text, terms: Sequence[int], passage: Passage) -> float:
+    """How much of the question's content the passage speaks of: half as a whole, half in its best statement."""
     held = _held(query, terms, passage)
     weights = {i: 2.0 if query.words[i].capital and i else 1.0 for i in terms}
     total = sum(weights.values())
@@ -54,7 +53,7 @@ def _computed(query: Text, terms: Sequence[int], passage: Passage) -> float:
         max(titled + sum(weights[i] for i in terms if -1 not in held[i] and held[i] & tokens) for tokens in statements)
         / total
     )
-    return _curve((whole + best) / 2)
+    return (whole + best) / 2
 
 
 def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, frozenset[int]]:
@@ -110,10 +109,9 @@ def _points() -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in load("similarity")["curve"]]
 
 
-def _curve(share: float) -> float:
-    """The fitted curve, linear between its points, to four decimals."""
-    points = _points()
+def curve(value: float, points: Sequence[tuple[float, float]]) -> float:
+    """A curve given by points, linear between them, to four decimals."""
     for (x0, y0), (x1, y1) in pairwise(points):
-        if share <= x1:
-            return round(y0 + (y1 - y0) * (share - x0) / (x1 - x0), 4)
+        if value <= x1:
+            return round(y0 + (y1 - y0) * (value - x0) / (x1 - x0), 4)
     return points[-1][1]

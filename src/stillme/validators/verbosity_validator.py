@@ -78,7 +78,7 @@ class VerbosityValidator(Observer):
             return self.passed()
         return self.flagged(
             Reason.OVERLY_VERBOSE,
-            f"{padded} of {words} words stand in {len(padding)} sentences that only hedge, announce or repeat",
+            f"{padded} of {words} words only hedge, announce or repeat",
             spans=[(s.start, s.end) for s in padding],
         )
 
