@@ -2,9 +2,9 @@
 
     python -m benchmarks.core [--quick] [--json FILE] [--section NAME]
 
-Variants are interleaved (A B C A B C), so that noise of the machine hits all alike. Every time is also given in loops:
-the time of a fixed pure-Python loop taken between the measurements of the same section, which lets runs on different or
-busy machines be compared.
+Variants are interleaved (A B C A B C), so that noise of the machine hits all alike. Wall time says what a caller waits;
+processor time says what the work costs, also where other programs take turns on the same core. Loops are processor time
+in units of a fixed pure-Python loop that runs between the measurements: they compare runs on different machines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import stillme
 from benchmarks.texts import ANSWERS, LANGUAGES, PIECES, Answer, Size, mixed, prose, request, texts_hash, words_in
@@ -32,12 +32,14 @@ from stillme import Guard, Verdict, VerifyRequest
 from stillme.evidence.text import Text
 
 ROOT: Final = Path(__file__).parents[1]
-SIZES: Final[tuple[Size, ...]] = ("typical", "long")
-KB: Final = 1024
-PLACES: Final = ("passage", "draft")
-BATCH: Final = 64
 STATUS: Final = Path("/proc/self/status")
+SIZES: Final[tuple[Size, ...]] = ("typical", "long")
+PLACES: Final = ("passage", "draft")
+KB: Final = 1024
 WORD: Final = re.compile(r"\w+")
+OUTSIDE: Final = "outside validators (parse, decide, say)"
+WHOLE: Final = "all of it"
+
 Request = dict[str, Any]
 Record = dict[str, Any]
 
@@ -46,8 +48,10 @@ Record = dict[str, Any]
 class Effort:
     """How much is measured."""
 
-    requests: int = 60
-    rounds: int = 3
+    requests: int = 40
+    rounds: int = 5
+    warming: int = 12
+    batch: int = 64
     batches: int = 5
     starts: int = 10
     verdicts: int = 1000
@@ -58,16 +62,29 @@ class Effort:
 
 
 FULL: Final = Effort()
-QUICK: Final = Effort(
-    requests=4,
-    rounds=2,
-    batches=2,
-    starts=2,
-    verdicts=40,
-    kilobytes=(1, 4),
-    pieces=("brackets", "not", "câu"),
-    most_s=5.0,
-)
+QUICK: Final = Effort(2, 2, 1, 8, 1, 1, 20, (1, 4), ("brackets", "câu"), 5.0)
+
+
+# time
+
+
+class Spent(NamedTuple):
+    """What a call took, in nanoseconds."""
+
+    wall: int
+    cpu: int
+
+
+def timed(call: Callable[..., Any], *arguments: object, collect: bool = False) -> tuple[Spent, Any]:
+    """The time of a call and what it returns; the garbage collector is off unless `collect`."""
+    if not collect:
+        gc.disable()
+    try:
+        cpu, wall = time.process_time_ns(), time.perf_counter_ns()
+        result = call(*arguments)
+        return Spent(time.perf_counter_ns() - wall, time.process_time_ns() - cpu), result
+    finally:
+        gc.enable()
 
 
 def fixed_loop() -> int:
@@ -75,49 +92,36 @@ def fixed_loop() -> int:
     seen: dict[str, int] = {}
     names = ("library", "museum", "clinic", "bakery", "garden", "ferry", "park")
     total = 0
-    for i in range(5_000):
+    for i in range(8_000):
         name = names[i % 7]
         seen[name] = seen.get(name, 0) + 1
-        if name == "ferry" or seen[name] > 700:
+        if name == "ferry" or seen[name] > 1000:
             total += len(name)
     return total
 
 
-@dataclass(slots=True)
 class Loop:
-    """The times of the fixed loop during one section, in nanoseconds."""
+    """The times of the fixed loop during one section."""
 
-    times: list[int] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.times: list[Spent] = []
 
     def tick(self, count: int = 1) -> None:
         """Run the loop and note its time."""
-        for _ in range(count):
-            self.times.append(timed(fixed_loop)[0])
+        self.times += (timed(fixed_loop)[0] for _ in range(count))
 
     def of(self, nanoseconds: float) -> float:
-        """A time in units of the loop's median."""
-        return nanoseconds / statistics.median(self.times)
+        """A time in units of the loop."""
+        return nanoseconds / statistics.median(spent.cpu for spent in self.times)
 
     def record(self) -> Record:
-        """Best, median and 95th percentile in milliseconds."""
-        return {**spread(self.times), "runs": len(self.times)}
+        """The times of the loop itself."""
+        return {**figures(self.times, self), "runs": len(self.times)}
 
     def __str__(self) -> str:
-        r = self.record()
-        return f"1 loop = {r['p50_ms']:.3f} ms here (best {r['best_ms']:.3f}, p95 {r['p95_ms']:.3f}, {r['runs']} runs)"
-
-
-def timed(call: Callable[..., Any], *arguments: object) -> tuple[int, Any]:
-    """How long a call takes, in nanoseconds, with the garbage collector off, and what it returns."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        start = time.perf_counter_ns()
-        result = call(*arguments)
-        return time.perf_counter_ns() - start, result
-    finally:
-        if was_on:
-            gc.enable()
+        found = self.record()
+        wall = f"wall p50 {found['p50_ms']:.3f}, p95 {found['p95_ms']:.3f}, best {found['best_ms']:.3f}"
+        return f"1 loop = {found['cpu_ms']:.3f} ms of processor time ({wall}; {found['runs']} runs)"
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -126,12 +130,16 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def spread(times: Sequence[float]) -> Record:
-    """Best, median and 95th percentile of nanoseconds, in milliseconds."""
+def figures(times: Sequence[Spent], loop: Loop) -> Record:
+    """Wall time (median, 95th percentile, best), median processor time, and that in loops."""
+    wall = [spent.wall for spent in times]
+    cpu = statistics.median(spent.cpu for spent in times)
     return {
-        "best_ms": round(min(times) / 1e6, 4),
-        "p50_ms": round(statistics.median(times) / 1e6, 4),
-        "p95_ms": round(percentile(times, 0.95) / 1e6, 4),
+        "p50_ms": round(statistics.median(wall) / 1e6, 4),
+        "p95_ms": round(percentile(wall, 0.95) / 1e6, 4),
+        "best_ms": round(min(wall) / 1e6, 4),
+        "cpu_ms": round(cpu / 1e6, 4),
+        "loops": round(loop.of(cpu), 4),
     }
 
 
@@ -145,112 +153,122 @@ def heading(text: str, loop: Loop | None = None) -> None:
 
 @dataclass(slots=True)
 class Case:
-    """One kind of request: what was measured of it, a row for each round."""
+    """One kind of request and what was measured of it: for each request the times of all rounds."""
 
     size: Size
     language: str
     answer: Answer
-    rounds: list[list[int]] = field(default_factory=list)
-    verdicts: list[Verdict] = field(default_factory=list)
-    floor: dict[str, list[int]] = field(default_factory=dict)
+    times: dict[int, list[Spent]] = field(default_factory=dict)
+    validators: dict[int, list[dict[str, float]]] = field(default_factory=dict)
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    floor: dict[str, list[Spent]] = field(default_factory=dict)
 
     @property
-    def times(self) -> list[int]:
-        """All times of all rounds."""
-        return [t for row in self.rounds for t in row]
+    def every(self) -> list[Spent]:
+        """All times."""
+        return [spent for row in self.times.values() for spent in row]
 
     @property
-    def best(self) -> list[int]:
-        """For each request its shortest time."""
-        return [min(row) for row in zip(*self.rounds, strict=True)]
+    def cpu(self) -> float:
+        """The median processor time."""
+        return statistics.median(spent.cpu for spent in self.every)
 
     def request(self, seed: int) -> Request:
         """The request of that number."""
         return request(self.language, self.size, self.answer, seed)
 
+    def measure(self, guard: Guard, seed: int, given: Request) -> None:
+        """Verify a request once and note what it took."""
+        spent, verdict = timed(guard.verify, given)
+        self.times.setdefault(seed, []).append(spent)
+        self.validators.setdefault(seed, []).append(by_validator(verdict, spent))
+        self.verdicts[seed] = verdict
+        if self.answer == "copied":
+            texts = [given["query"], given["draft_answer"], *(p["text"] for p in given["retrieved_context"])]
+            for name, read in (("Text()", Text), ("re \\w+", WORD.findall)):
+                self.floor.setdefault(name, []).append(timed(list, map(read, texts))[0])
+
+
+def by_validator(verdict: Verdict, spent: Spent) -> dict[str, float]:
+    """The microseconds of each validator, in the order of the chain, and of the rest."""
+    own: dict[str, float] = {}
+    for f in verdict.findings:
+        name = f"{f.validator} (query)" if f.stage == "query" else f.validator
+        own[name] = own.get(name, 0.0) + f.elapsed_ms * 1e3
+    return {**own, OUTSIDE: spent.wall / 1e3 - sum(own.values())}
+
 
 def measure_chain(effort: Effort, loop: Loop) -> list[Case]:
-    """Every kind of request, interleaved; each request of the first round has never been seen before."""
+    """Every kind of request, interleaved; in the first round no request has been seen before."""
     guard = Guard()
     cases = [Case(size, language, answer) for size in SIZES for language in LANGUAGES for answer in ANSWERS]
-    warm_up(guard, cases)
-    for n in range(effort.rounds):
-        for case in cases:
-            case.rounds.append([])
+    warm_up(guard, cases, effort)
+    gc.freeze()  # what is loaded stays: collecting between measurements need not look at it
+    for _ in range(effort.rounds):
         for seed in range(effort.requests):
             gc.collect()
             requests = [(case, case.request(seed)) for case in cases]
             loop.tick()
             at = seed % len(requests)  # none is always the first
             for case, given in requests[at:] + requests[:at]:
-                spent, verdict = timed(guard.verify, given)
-                case.rounds[n].append(spent)
-                case.verdicts.append(verdict)
-                if case.answer == "copied":
-                    measure_floor(case, given)
+                case.measure(guard, seed, given)
+    gc.unfreeze()
     return cases
 
 
-def warm_up(guard: Guard, cases: Sequence[Case]) -> None:
-    """Load all rules and see all words once, with requests that are not measured."""
+def warm_up(guard: Guard, cases: Sequence[Case], effort: Effort) -> None:
+    """Load all rules and see the words of every topic, with requests that are not measured."""
     for case in cases:
-        for seed in range(10_000, 10_012):
+        for seed in range(10_000, 10_000 + effort.warming):
             guard.verify(case.request(seed))
-
-
-def measure_floor(case: Case, given: Request) -> None:
-    """What reading all texts of the request costs by itself: with our tokeniser, and with the plainest pattern."""
-    texts = [given["query"], given["draft_answer"], *(p["text"] for p in given["retrieved_context"])]
-    for name, read in (("Text()", Text), ("re \\w+", WORD.findall)):
-        spent, _ = timed(list, map(read, texts))
-        case.floor.setdefault(name, []).append(spent)
 
 
 def show_chain(cases: Sequence[Case], loop: Loop) -> list[Record]:
     """The table of the whole chain."""
     heading("1. The whole chain: Guard.verify(dict), one core, rules only", loop)
     print(
-        f"  {'request':<9}{'lang':<6}{'answer':<14}{'p50 ms':>8}{'p95 ms':>8}{'best ms':>9}{'loops':>8}{'x copied':>10}"
-        f"{'words':>7}{'supported':>11}{'answer':>8}{'refuse':>8}{'repaired':>10}"
+        f"  {'request':<9}{'lang':<6}{'answer':<14}{'p50 ms':>8}{'p95 ms':>8}{'best ms':>9}{'cpu ms':>8}{'loops':>8}"
+        f"{'x copied':>10}{'words':>7}{'supported':>11}{'answered':>10}{'repaired':>10}"
     )
     rows: list[Record] = []
     for case in cases:
         base = next(c for c in cases if (c.size, c.language, c.answer) == (case.size, case.language, "copied"))
         row = chain_record(case, base, loop)
         rows.append(row)
-        decided = row["decisions"]
         print(
             f"  {case.size:<9}{case.language:<6}{case.answer:<14}{row['p50_ms']:>8.3f}{row['p95_ms']:>8.3f}"
-            f"{row['best_p50_ms']:>9.3f}{row['loops']:>8.2f}{row['against_copied']:>10.2f}{row['words']:>7}"
-            f"{row['supported']:>11.0%}{decided.get('answer', 0):>8}{decided.get('refuse', 0):>8}{row['repaired']:>10}"
+            f"{row['best_ms']:>9.3f}{row['cpu_ms']:>8.3f}{row['loops']:>8.2f}{row['x_copied']:>10.2f}{row['words']:>7}"
+            f"{row['supported']:>11.0%}{row['answered']:>10.0%}{row['repaired']:>10.0%}"
         )
     again = statistics.median(row["again"] for row in rows)
-    print("  best ms: the median over requests of each one's shortest time. supported: share of the claims.")
+    print("  best: median over the requests of each one's shortest wall time. supported: of the claims; others: of")
     print(
-        f"  A request seen before costs {again:.2f} of a new one: between requests only what is known of words is kept."
+        f"  the requests. A request seen before costs {again:.2f} of a new one: no verdict is kept, only facts on words."
     )
     return rows
 
 
 def chain_record(case: Case, base: Case, loop: Loop) -> Record:
     """The figures of one kind of request."""
-    p50 = statistics.median(case.times)
-    claims = [c.status for v in case.verdicts for c in v.claims if c.status != "not_factual"]
-    later = [t for row in case.rounds[1:] for t in row] or case.rounds[0]
+    verdicts = list(case.verdicts.values())
+    claims = [c.status for v in verdicts for c in v.claims if c.status != "not_factual"]
+    first, *later = zip(*case.times.values(), strict=True)
     return {
         "request": case.size,
         "language": case.language,
         "answer": case.answer,
-        **spread(case.times),
-        "best_p50_ms": round(statistics.median(case.best) / 1e6, 4),
-        "loops": round(loop.of(p50), 3),
-        "against_copied": round(p50 / statistics.median(base.times), 3),
-        "again": round(statistics.median(later) / statistics.median(case.rounds[0]), 3),
-        "words": request_words(case.request(0)),
+        **figures(case.every, loop),
+        "best_ms": round(statistics.median(min(s.wall for s in row) for row in case.times.values()) / 1e6, 4),
+        "x_copied": round(case.cpu / base.cpu, 3),
+        "again": round(
+            statistics.median(s.cpu for row in later for s in row) / statistics.median(s.cpu for s in first), 3
+        ),
+        "words": round(statistics.mean(request_words(case.request(seed)) for seed in case.times)),
         "supported": round(claims.count("supported") / max(1, len(claims)), 3),
-        "decisions": dict(Counter(v.decision.value for v in case.verdicts)),
-        "repaired": sum(any(f.repaired for f in v.findings) for v in case.verdicts),
-        "runs": len(case.times),
+        "answered": round(statistics.mean(v.decision.value == "answer" for v in verdicts), 3),
+        "repaired": round(statistics.mean(any(f.repaired for f in v.findings) for v in verdicts), 3),
+        "decisions": dict(Counter(v.decision.value for v in verdicts)),
+        "runs": len(case.every),
     }
 
 
@@ -261,90 +279,73 @@ def request_words(given: Request) -> int:
 
 
 def show_validators(cases: Sequence[Case], loop: Loop) -> dict[str, Record]:
-    """A table of the median time of each validator, for copied answers, with its share of the whole."""
-    copied = [case for case in cases if case.answer == "copied"]
-    columns = {f"{case.size} {case.language}": by_validator(case) for case in copied}
-    heading(
-        "   By validator (p50 of findings' elapsed_ms, copied answers): µs, thousandths of a loop, share of the chain"
-    )
-    print(f"  {'':<38}" + "".join(f"{name:>22}" for name in columns))
+    """The time of each validator, for copied answers, with its share of the whole."""
+    columns = {f"{case.size} {case.language}": usual(case) for case in cases if case.answer == "copied"}
+    heading("   By validator, copied answers: p50 µs (findings' elapsed_ms), thousandths of a loop, share of the chain")
+    print(f"  {'':<40}" + "".join(f"{name:>22}" for name in columns))
     for row in next(iter(columns.values())):
-        print(f"  {row:<38}" + "".join(validator_cell(spent, row, loop) for spent in columns.values()))
-    print("  Evidence is computed once and shared: the validator that asks first is charged for it.")
+        cells = [(us := spent[row], loop.of(us * 1e3) * 1e3, us / spent[WHOLE]) for spent in columns.values()]
+        print(f"  {row:<40}" + "".join(f"{us:>8.0f}{loops:>7.0f}{share:>7.1%}" for us, loops, share in cells))
+    print(
+        "  Of each request the shortest of its rounds counts. Evidence is computed once and shared: the validator that"
+    )
+    print("  asks first is charged for it.")
     return {
-        name: {row: {"us": round(us, 1), "share": round(us / spent["the whole chain"], 4)} for row, us in spent.items()}
+        name: {row: {"us": round(us, 1), "share": round(us / spent[WHOLE], 4)} for row, us in spent.items()}
         for name, spent in columns.items()
     }
 
 
-def validator_cell(spent: dict[str, float], row: str, loop: Loop) -> str:
-    us = spent.get(row, 0.0)
-    return f"{us:>8.0f}{loop.of(us * 1e3) * 1e3:>7.0f}{us / spent['the whole chain']:>7.1%}"
-
-
-def by_validator(case: Case) -> dict[str, float]:
-    """The median microseconds of each validator in the order of the chain, of the rest, and of the whole."""
-    spent: dict[str, list[float]] = {}
-    rest: list[float] = []
-    for nanoseconds, verdict in zip(case.times, case.verdicts, strict=True):
-        own: dict[str, float] = {}
-        for f in verdict.findings:
-            name = f"{f.validator} (query)" if f.stage == "query" else f.validator
-            own[name] = own.get(name, 0.0) + f.elapsed_ms * 1e3
-        for name, us in own.items():
-            spent.setdefault(name, []).append(us)
-        rest.append(nanoseconds / 1e3 - sum(own.values()))
-    medians = {name: statistics.median(times) for name, times in spent.items()}
-    medians["outside validators (parse, decide, say)"] = statistics.median(rest)
-    medians["the whole chain"] = statistics.median(case.times) / 1e3
-    return medians
+def usual(case: Case) -> dict[str, float]:
+    """For each validator the median over the requests of its shortest time, and their sum."""
+    names = next(iter(case.validators.values()))[0]
+    medians = {
+        name: statistics.median(min(row.get(name, 0.0) for row in rows) for rows in case.validators.values())
+        for name in names
+    }
+    return {**medians, WHOLE: sum(medians.values())}
 
 
 def show_floor(cases: Sequence[Case], loop: Loop) -> list[Record]:
     """How far the chain is above merely reading the text."""
     heading("2. The floor: reading every text of the same requests, and how many times that the chain costs")
-    print(f"  {'request':<9}{'lang':<6}{'reading':<10}{'p50 µs':>8}{'loops':>8}{'ns/word':>9}{'chain / it':>12}")
+    print(
+        f"  {'request':<9}{'lang':<6}{'reading':<10}{'p50 µs':>8}{'cpu µs':>8}{'loops':>8}{'ns/word':>9}{'chain / it':>12}"
+    )
     rows: list[Record] = []
     for case in cases:
         for name, times in case.floor.items():
-            p50 = statistics.median(times)
-            row = {
-                "request": case.size,
-                "language": case.language,
-                "reading": name,
-                "p50_us": round(p50 / 1e3, 1),
-                "loops": round(loop.of(p50), 4),
-                "ns_per_word": round(p50 / request_words(case.request(0)), 1),
-                "chain_ratio": round(statistics.median(case.times) / p50, 2),
-            }
+            row = {"request": case.size, "language": case.language, "reading": name, **figures(times, loop)}
+            row["ns_per_word"] = round(row["cpu_ms"] * 1e6 / request_words(case.request(0)), 1)
+            row["chain_ratio"] = round(case.cpu / 1e6 / row["cpu_ms"], 2)
             rows.append(row)
             print(
-                f"  {case.size:<9}{case.language:<6}{name:<10}{row['p50_us']:>8}{row['loops']:>8.3f}"
-                f"{row['ns_per_word']:>9}{row['chain_ratio']:>12}"
+                f"  {case.size:<9}{case.language:<6}{name:<10}{row['p50_ms'] * 1e3:>8.0f}{row['cpu_ms'] * 1e3:>8.0f}"
+                f"{row['loops']:>8.3f}{row['ns_per_word']:>9.0f}{row['chain_ratio']:>12}"
             )
     return rows
 
 
 def measure_new_words(effort: Effort) -> list[Record]:
     """Typical requests with nothing known of any word, against the same with all words known."""
-    heading("   What is kept between requests: for each spelling its Word, its concepts, its vote for a language")
     guard, loop, rows = Guard(), Loop(), []
-    warm_up(guard, [Case("typical", language, "copied") for language in LANGUAGES])
-    times: dict[str, list[tuple[int, int]]] = {language: [] for language in LANGUAGES}
+    warm_up(guard, [Case("typical", language, "copied") for language in LANGUAGES], effort)
+    times: dict[str, tuple[list[Spent], list[Spent]]] = {language: ([], []) for language in LANGUAGES}
     for seed in range(effort.requests):
-        for language in LANGUAGES:
+        for language, (new, known) in times.items():
             given = request(language, "typical", "copied", seed)
             loop.tick()
             forget_words()
-            unknown, _ = timed(guard.verify, given)
-            times[language].append((unknown, timed(guard.verify, given)[0]))
-    for language, pairs in times.items():
-        unknown, known = (statistics.median(column) for column in zip(*pairs, strict=True))
-        row = {"language": language, "new_ms": round(unknown / 1e6, 3), "known_ms": round(known / 1e6, 3)}
-        rows.append({**row, "loops": round(loop.of(unknown), 2), "ratio": round(unknown / known, 2)})
+            new.append(timed(guard.verify, given)[0])
+            known.append(timed(guard.verify, given)[0])
+    heading("   What is kept between requests: of each spelling its Word, its meaning, its vote for a language", loop)
+    for language, (new, known) in times.items():
+        one, other = figures(new, loop), figures(known, loop)
+        ratio = round(one["cpu_ms"] / other["cpu_ms"], 2)
+        rows.append({"language": language, "new": one, "known": other, "ratio": ratio})
         print(
-            f"  typical {language}, copied: {row['new_ms']} ms ({loop.of(unknown):.2f} loops) where every word is new, "
-            f"{row['known_ms']} ms ({loop.of(known):.2f}) where all are known: {unknown / known:.2f} times"
+            f"  typical {language}, copied: {one['cpu_ms']:.3f} ms cpu ({one['loops']:.2f} loops) if every word is new, "
+            f"{other['cpu_ms']:.3f} ({other['loops']:.2f}) if all are known: {ratio} times"
         )
     return rows
 
@@ -363,64 +364,61 @@ def forget_words() -> None:
 
 
 def measure_batches(effort: Effort) -> list[Record]:
-    """64 different requests one by one, as a batch, and one by one with the garbage collector on as in service."""
+    """Different requests one by one and as a batch, without and with the garbage collector, which service has on."""
     guard, loop = Guard(), Loop()
     ways: dict[str, Callable[[list[Request]], object]] = {
         "one by one": lambda requests: [guard.verify(r) for r in requests],
         "verify_batch": guard.verify_batch,
     }
-    times: dict[str, list[int]] = {
-        name: [] for name in (*ways, "one by one, collector on", "verify_batch, collector on")
-    }
-    for n in range(-1, effort.batches):
-        requests = list(mixed(BATCH, first=BATCH * (n + 1)))
-        for name, way in ways.items():
+    times: dict[tuple[str, bool], list[Spent]] = {(name, on): [] for on in (False, True) for name in ways}
+    for n in range(effort.batches + 1):
+        requests = list(mixed(effort.batch, first=effort.batch * n))
+        for (name, on), row in times.items():
             gc.collect()
             loop.tick(5)
-            spent, _ = timed(way, requests)
-            start = time.perf_counter_ns()
-            way(requests)
-            collected = time.perf_counter_ns() - start
-            if n >= 0:  # the first round warms up
-                times[name].append(spent)
-                times[f"{name}, collector on"].append(collected)
-    heading(f"3. Throughput: {BATCH} different requests, English and Vietnamese, all kinds of answers, typical", loop)
-    return [batch_record(name, row, times["one by one"], loop) for name, row in times.items()]
-
-
-def batch_record(name: str, times: Sequence[int], base: Sequence[int], loop: Loop) -> Record:
-    """Requests a second, and the ratio to one by one."""
-    p50, best = statistics.median(times), min(times)
-    row = {
-        "way": name,
-        "per_second_p50": round(BATCH * 1e9 / p50),
-        "per_second_best": round(BATCH * 1e9 / best),
-        "loops_each": round(loop.of(p50 / BATCH), 3),
-        "time_ratio": round(best / min(base), 3),
-    }
-    print(
-        f"  {name:<28}{row['per_second_p50']:>7} requests/s (best {row['per_second_best']}), "
-        f"{row['loops_each']:.2f} loops each, {row['time_ratio']:.2f} of the time of one by one"
+            row.append(timed(ways[name], requests, collect=on)[0])
+    heading(
+        f"3. Throughput: {effort.batch} different requests, English and Vietnamese, all kinds of answers, typical", loop
     )
-    return row
+    base = min(spent.cpu for spent in times["one by one", False][1:])
+    rows: list[Record] = []
+    for (name, on), row in times.items():  # the first batch was there to warm up
+        found = figures(row[1:], loop)
+        ratio = round(min(spent.cpu for spent in row[1:]) / base, 3)
+        rates = {key: round(effort.batch * 1e3 / found[f"{key}_ms"]) for key in ("p50", "best", "cpu")}
+        rows.append(
+            {
+                "way": name,
+                "collector": on,
+                "per_second": rates,
+                "loops_each": found["loops"] / effort.batch,
+                "cpu_ratio": ratio,
+            }
+        )
+        print(
+            f"  {name:<14}collector {'on ' if on else 'off'} {rates['p50']:>6}/s (best {rates['best']}, by processor time "
+            f"{rates['cpu']}), {found['loops'] / effort.batch:.2f} loops each, {ratio:.2f} of the processor time of one by one"
+        )
+    return rows
 
 
 # 4 and 5: fresh processes
 
 START_SCRIPT: Final = """
 import time
-t = [time.perf_counter_ns()]
+t = [(time.perf_counter_ns(), time.process_time_ns())]
+def tick(): t.append((time.perf_counter_ns(), time.process_time_ns()))
 import stillme
-t.append(time.perf_counter_ns())
+tick()
 from stillme import Guard
-t.append(time.perf_counter_ns())
+tick()
 guard = Guard()
-t.append(time.perf_counter_ns())
+tick()
 guard.verify({first})
-t.append(time.perf_counter_ns())
+tick()
 guard.verify({second})
-t.append(time.perf_counter_ns())
-print(*(b - a for a, b in zip(t, t[1:])))
+tick()
+print(*(f"{{b[0] - a[0]}},{{b[1] - a[1]}}" for a, b in zip(t, t[1:])), f"0,{{t[0][1]}}", f"0,{{t[-1][1]}}")
 """
 
 MEMORY_SCRIPT: Final = """
@@ -446,7 +444,7 @@ print(json.dumps(seen))
 
 
 def run_python(script: str) -> tuple[int, str]:
-    """How long a fresh interpreter takes for a script, and what it prints."""
+    """How long a fresh interpreter takes for a script, in nanoseconds, and what it prints."""
     start = time.perf_counter_ns()
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return time.perf_counter_ns() - start, done.stdout
@@ -455,28 +453,41 @@ def run_python(script: str) -> tuple[int, str]:
 def measure_start(effort: Effort) -> Record:
     """Import and first verdict in fresh processes, each language first in every other one."""
     loop = Loop()
-    samples = {language: request(language, "typical", "copied", 1) for language in LANGUAGES}
-    times: dict[str, list[float]] = {}
+    times: dict[str, list[Spent]] = {}
     for n in range(effort.starts * 2):
         loop.tick(3)
-        first, second = LANGUAGES if n % 2 == 0 else LANGUAGES[::-1]
-        times.setdefault("python -c pass (whole process)", []).append(run_python("pass")[0])
-        whole, out = run_python(START_SCRIPT.format(first=samples[first], second=samples[second]))
-        parts = [int(part) for part in out.split()]
-        names = ("import stillme", "from stillme import Guard", "Guard()", f"first verify, {first}")
-        for name, part in zip(names, parts, strict=False):
-            times.setdefault(name, []).append(part)
-        times.setdefault(f"then the first in {second}", []).append(parts[4])
-        times.setdefault(f"import + Guard() + first verify, {first}", []).append(sum(parts[:4]))
-        times.setdefault("whole process, both languages", []).append(whole)
+        for name, spent in start_once(*(LANGUAGES if n % 2 == 0 else LANGUAGES[::-1])).items():
+            times.setdefault(name, []).append(spent)
     heading("4. A fresh process: import and first verdict, files in the disk cache", loop)
-    print(f"  {'':<42}{'best ms':>9}{'median ms':>11}{'loops':>8}")
-    found: Record = {}
+    print(f"  {'':<40}{'best ms':>9}{'median ms':>11}{'best cpu ms':>13}{'loops':>8}")
+    parts: Record = {}
     for name, row in times.items():
-        best, p50 = min(row), statistics.median(row)
-        found[name] = {"best_ms": round(best / 1e6, 2), "p50_ms": round(p50 / 1e6, 2), "loops": round(loop.of(p50), 1)}
-        print(f"  {name:<42}{best / 1e6:>9.1f}{p50 / 1e6:>11.1f}{loop.of(p50):>8.1f}")
-    return {"parts": found, "loop": loop.record()}
+        cpu = min(spent.cpu for spent in row)
+        parts[name] = {**figures(row, loop), "cpu_ms": round(cpu / 1e6, 3), "loops": round(loop.of(cpu), 2)}
+        found = parts[name]
+        print(
+            f"  {name:<40}{found['best_ms']:>9.1f}{found['p50_ms']:>11.1f}{found['cpu_ms']:>13.1f}{found['loops']:>8.1f}"
+        )
+    return {"parts": parts, "loop": loop.record()}
+
+
+def start_once(first: str, second: str) -> dict[str, Spent]:
+    """The parts of one fresh process that verifies a request in each language."""
+    samples = {language: request(language, "typical", "copied", 1) for language in LANGUAGES}
+    empty, _ = run_python("pass")
+    whole, out = run_python(START_SCRIPT.format(first=samples[first], second=samples[second]))
+    parts = [Spent(*map(int, part.split(","))) for part in out.split()]
+    package, names, guard, verified, then, before, after = parts
+    return {
+        "python -c pass, whole process": Spent(empty, before.cpu),
+        "import stillme": package,
+        "from stillme import Guard": names,
+        "Guard()": guard,
+        f"first verify, {first}": verified,
+        f"import + Guard() + first verify, {first}": Spent(*map(sum, zip(*parts[:4], strict=True))),
+        f"then the first in {second}": then,
+        "whole process, both languages": Spent(whole, after.cpu),
+    }
 
 
 def measure_memory(effort: Effort) -> Record:
@@ -518,7 +529,7 @@ def installed(name: str) -> bool:
 
 
 def distribution_bytes(name: str) -> int:
-    """The size of a distribution's files; of an editable install, of the package it points at."""
+    """The size of a distribution's files, as installed; our own without what Python compiles, as a wheel has it."""
     if name == "stillme":
         paths = [path for path in Path(stillme.__file__).parent.rglob("*") if path.suffix != ".pyc"]
     else:
@@ -537,7 +548,7 @@ FRAMES: Final = {
 
 @dataclass(slots=True)
 class Row:
-    """One kind of text in one place of the request; times by size, in nanoseconds."""
+    """One kind of text in one place of the request; the shortest processor time by size, in nanoseconds."""
 
     name: str
     language: str
@@ -552,11 +563,15 @@ class Row:
         """A small request with the text as its draft or its passage."""
         long = (self.piece * characters)[:characters] if self.piece else prose(self.language, characters)
         query, draft, passage = FRAMES[self.language]
-        given = {"query": query, "draft_answer": draft, "as_of": "2026-02-01T09:00:00Z"}
-        if self.place == "draft":
-            given["draft_answer"] = long
         sources = [{"source_id": "a", "text": long if self.place == "passage" else passage}]
-        return VerifyRequest.model_validate({**given, "retrieved_context": sources})
+        return VerifyRequest.model_validate(
+            {
+                "query": query,
+                "draft_answer": long if self.place == "draft" else draft,
+                "retrieved_context": sources,
+                "as_of": "2026-02-01T09:00:00Z",
+            }
+        )
 
     def may_run(self, kilobytes: int, most_s: float) -> bool:
         """Whether the next size will be done in time if it costs what the last step lets expect."""
@@ -567,6 +582,35 @@ class Row:
             return False  # a smaller size was left out already
         grown = self.times[last] / self.times[last // 4] if last // 4 in self.times else 4.0
         return self.times[last] / 1e9 * max(4.0, grown) <= most_s
+
+    def measure(self, guard: Guard, kilobytes: int) -> None:
+        """Time one size once."""
+        given = self.request(kilobytes * KB)
+        gc.collect()
+        spent, verdict = timed(guard.verify, given)
+        self.times[kilobytes] = min(spent.cpu, self.times.get(kilobytes, spent.cpu))
+        if any(f.outcome == "errored" for f in verdict.findings):
+            self.late.add(kilobytes)
+
+    def cell(self, kilobytes: int) -> str:
+        """Microseconds per KB, and the ratio to the size before."""
+        if kilobytes not in self.times:
+            return "-"
+        smaller = self.times.get(kilobytes // 4)
+        ratio = f" x{self.times[kilobytes] / smaller:.1f}" if smaller else ""
+        return f"{self.times[kilobytes] / 1e3 / kilobytes:.0f}{ratio}{'!' if kilobytes in self.late else ''}"
+
+    def record(self, loop: Loop) -> Record:
+        """What the table shows."""
+        return {
+            "text": self.name,
+            "language": self.language,
+            "place": self.place,
+            "us_per_kb": {str(k): round(t / 1e3 / k, 1) for k, t in self.times.items()},
+            "ratio": {str(k): round(t / self.times[k // 4], 2) for k, t in self.times.items() if k // 4 in self.times},
+            "loops_per_kb": {str(k): round(loop.of(t / k), 4) for k, t in self.times.items()},
+            "late": sorted(self.late),
+        }
 
 
 def rows_of(effort: Effort) -> list[Row]:
@@ -584,67 +628,33 @@ def measure_growth(effort: Effort) -> Record:
     loop, rows = Loop(), rows_of(effort)
     for row in rows:
         guard.verify(row.request(KB))
+    gc.freeze()
     for kilobytes in effort.kilobytes:
         running = [row for row in rows if row.may_run(kilobytes, effort.most_s)]
-        for _ in range(5 if kilobytes <= 4 else 3 if kilobytes <= 64 else 1):
+        for _ in range(5 if kilobytes <= 4 else 3 if kilobytes <= 16 else 1):
             for row in running:
                 loop.tick()
-                measure_one(guard, row, kilobytes)
-    heading("6. Cost against size: µs per KB, and how many times the four times smaller size (4 is linear)", loop)
-    show_growth(rows, effort, loop)
-    return {"rows": [growth_record(row, loop) for row in rows], "loop": loop.record()}
-
-
-def measure_one(guard: Guard, row: Row, kilobytes: int) -> None:
-    """Time one size of a row once; the shortest time counts."""
-    given = row.request(kilobytes * KB)
-    gc.collect()
-    spent, verdict = timed(guard.verify, given)
-    row.times[kilobytes] = min(spent, row.times.get(kilobytes, spent))
-    if any(f.outcome == "errored" for f in verdict.findings):
-        row.late.add(kilobytes)
-
-
-def show_growth(rows: Sequence[Row], effort: Effort, loop: Loop) -> None:
-    """The table of growth."""
+                row.measure(guard, kilobytes)
+    gc.unfreeze()
+    heading("6. Cost against size: processor µs per KB, and times the four times smaller size (4 is linear)", loop)
     print(
-        f"  {'text':<25}{'lang':<6}{'as':<9}"
+        f"  {'text':<22}{'lang':<6}{'as':<9}"
         + "".join(f"{f'{k} KB':>14}" for k in effort.kilobytes)
         + f"{'loops/KB':>10}"
     )
     for row in rows:
+        cells = "".join(f"{row.cell(k):>14}" for k in effort.kilobytes)
         last = max(row.times)
-        cells = "".join(f"{growth_cell(row, k):>14}" for k in effort.kilobytes)
-        print(f"  {row.name:<25}{row.language:<6}{row.place:<9}{cells}{loop.of(row.times[last] / last):>10.3f}")
-    print(f"  -: not run, it would take more than {effort.most_s:.0f} s. !: a validator overran its time limit.")
-
-
-def growth_cell(row: Row, kilobytes: int) -> str:
-    """Microseconds per KB, and the ratio to the size before."""
-    if kilobytes not in row.times:
-        return "-"
-    smaller = row.times.get(kilobytes // 4)
-    ratio = f" x{row.times[kilobytes] / smaller:.1f}" if smaller else ""
-    return f"{row.times[kilobytes] / 1e3 / kilobytes:.0f}{ratio}{'!' if kilobytes in row.late else ''}"
-
-
-def growth_record(row: Row, loop: Loop) -> Record:
-    """A row of the table of growth."""
-    return {
-        "text": row.name,
-        "language": row.language,
-        "place": row.place,
-        "us_per_kb": {str(k): round(t / 1e3 / k, 1) for k, t in row.times.items()},
-        "ratio": {str(k): round(t / row.times[k // 4], 2) for k, t in row.times.items() if k // 4 in row.times},
-        "loops_per_kb": {str(k): round(loop.of(t / k), 4) for k, t in row.times.items()},
-        "late": sorted(row.late),
-    }
+        print(f"  {row.name:<22}{row.language:<6}{row.place:<9}{cells}{loop.of(row.times[last] / last):>10.3f}")
+    print(f"  loops/KB: of the largest size. -: not run, it would take more than {effort.most_s:.0f} s.")
+    print("  !: a validator overran its time limit, and the verdict says so.")
+    return {"rows": [row.record(loop) for row in rows], "loop": loop.record()}
 
 
 # the run
 
 
-def chain_sections(effort: Effort) -> Record:
+def measure_chain_and_floor(effort: Effort) -> Record:
     """Sections 1 and 2, which share their measurements."""
     loop = Loop()
     cases = measure_chain(effort, loop)
@@ -658,27 +668,12 @@ def chain_sections(effort: Effort) -> Record:
 
 
 SECTIONS: Final[dict[str, Callable[[Effort], Record]]] = {
-    "chain": chain_sections,
+    "chain": measure_chain_and_floor,
     "batch": lambda effort: {"batch": measure_batches(effort)},
     "start": lambda effort: {"start": measure_start(effort)},
     "memory": lambda effort: {"memory": measure_memory(effort)},
     "growth": lambda effort: {"growth": measure_growth(effort)},
 }
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write the run record if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.core", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few runs and small sizes: to see that it works")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the run record there")
-    parser.add_argument("--section", action="append", choices=SECTIONS, help="only this one (may be repeated)")
-    options = parser.parse_args(arguments)
-    effort = QUICK if options.quick else FULL
-    record = machine(quick=options.quick)
-    for name in options.section or SECTIONS:
-        record |= SECTIONS[name](effort)
-    if options.json:
-        options.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def machine(*, quick: bool) -> Record:
@@ -701,8 +696,22 @@ def machine(*, quick: bool) -> Record:
     print(f"policy {record['policy_hash']}")
     print(f"Python {record['python']} on {record['platform']}, {record['machine']}")
     print(f"calibration: {loop}")
-    print("Times are wall clock with the garbage collector off unless said; p50 and p95 are over all runs.")
+    print("The garbage collector is off while time is taken, unless said.")
     return record
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print, and write the run record if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.core", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few runs and small sizes: to see that it works")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the run record there")
+    parser.add_argument("--section", action="append", choices=SECTIONS, help="only this one (may be repeated)")
+    options = parser.parse_args(arguments)
+    record = machine(quick=options.quick)
+    for name in options.section or SECTIONS:
+        record |= SECTIONS[name](QUICK if options.quick else FULL)
+    if options.json:
+        options.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

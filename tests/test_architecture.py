@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,8 @@ def room(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
-def imports(path: Path) -> set[str]:
-    """The rooms of this package that a file imports when it runs; imports for type checkers only do not count."""
+def modules(path: Path) -> set[str]:
+    """The modules of this package that a file imports when it runs; imports for type checkers only do not count."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     guarded = {
         id(n)
@@ -49,7 +50,12 @@ def imports(path: Path) -> set[str]:
     }
     found = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module and id(n) not in guarded}
     found |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) and id(n) not in guarded for a in n.names}
-    return {room(module) for module in found if module.split(".")[0] == "stillme"}
+    return {module for module in found if module.split(".")[0] == "stillme"}
+
+
+def imports(path: Path) -> set[str]:
+    """The rooms that those modules stand in."""
+    return set(map(room, modules(path)))
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
@@ -61,6 +67,15 @@ def test_imports_point_one_way(path: Path) -> None:
     allowed = set(ORDER[: ORDER.index(own) + 1]) if own in ORDER else set()
 
     assert imports(path) <= allowed
+
+
+@pytest.mark.parametrize("package", ["cli", "policy"])
+def test_no_two_files_of_a_package_import_each_other(package: str) -> None:
+    """The files of a package can be read in an order in which each needs only what came before."""
+    files = [p for p in (SOURCE / package).glob("*.py") if p.stem != "__init__"]
+    needs = {p.stem: {m.split(".")[2] for m in modules(p) if m.startswith(f"stillme.{package}.")} for p in files}
+
+    assert sorted(TopologicalSorter(needs).static_order()) == sorted(needs)
 
 
 def test_every_room_is_in_the_order() -> None:

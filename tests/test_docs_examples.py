@@ -30,7 +30,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from stillme.cli import cli
+from stillme.cli.commands import cli
 from stillme.policy import policy_schema
 from stillme.reasons import Reason
 from stillme.validators.registry import BUILT_IN, parameters, validator_class

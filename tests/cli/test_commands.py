@@ -338,6 +338,22 @@ def stillme(*args: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output="stdout" not in options, timeout=60, check=False, **options)
 
 
+@pytest.mark.parametrize("start", [["-m", "stillme"], ["-c", "from stillme.cli import main; main()"]], ids=" ".join)
+def test_every_way_to_start_it_is_the_same_command(start: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, *start, "reasons", "--nonsense"], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Usage: stillme reasons [OPTIONS]\n")
+
+
+def test_importing_it_loads_nothing_of_a_third_party() -> None:
+    code = "import sys, stillme.cli; print(sorted({'click', 'rich', 'pydantic', 'yaml'} & set(sys.modules)))"
+
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=60) == "[]\n"
+
+
 def test_help_needs_neither_rich_nor_the_guard() -> None:
     code = (
         "import sys; from stillme.cli.commands import cli; cli(['--help'], standalone_mode=False);"

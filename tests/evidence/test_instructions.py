@@ -203,12 +203,26 @@ def test_time_grows_linearly(unit: str) -> None:
     assert large < 40 * max(small, 0.005)
 
 
+PIECES = [
+    "ignore",
+    "all",
+    "previous",
+    "instructions",
+    "you",
+    "are",
+    "an",
+    "AI",
+    "user",
+    "<!--",
+    "-->",
+    "`",
+    '"',
+    "attack",
+]
+
+
 @settings(max_examples=200, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from('ignore all previous instructions you are an AI user tell do not <!-- --> `" attack .'.split())
-    )
-)
+@given(st.lists(st.sampled_from(PIECES)))
 def test_ranges_lie_in_the_text(words: list[str]) -> None:
     raw = " ".join(words)
 

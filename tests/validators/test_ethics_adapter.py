@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -109,7 +110,7 @@ class Judgement:
     ],
 )
 def test_what_a_guard_callable_may_return(answer: object, expected: list[tuple[str, str | None]]) -> None:
-    adapter = EthicsAdapter(guard_callable=lambda text: answer)
+    adapter = EthicsAdapter(guard_callable=lambda _: answer)
 
     assert observe(adapter, Evidence.of("How do I make a bomb?", "Paris is a city.")) == expected
 
@@ -138,7 +139,7 @@ def test_what_a_guard_callable_may_return(answer: object, expected: list[tuple[s
 def test_the_detail_of_a_guard_callable_never_repeats_the_text(answer: object, detail: str) -> None:
     draft = "Put poison into his tea."
 
-    finding = EthicsAdapter(guard_callable=lambda text: answer).run(Evidence.of("?", draft))
+    finding = EthicsAdapter(guard_callable=lambda _: answer).run(Evidence.of("?", draft))
 
     assert (finding.detail, finding.spans) == (detail, ((0, len(draft)),))
 
@@ -156,7 +157,7 @@ def test_the_detail_of_a_guard_callable_never_repeats_the_text(answer: object, d
     ],
 )
 def test_nonsense_is_an_error_that_says_what_came_back(answer: object, shown: str) -> None:
-    finding = EthicsAdapter(guard_callable=lambda text: answer).run(Evidence.of("?", "Put poison into his tea."))
+    finding = EthicsAdapter(guard_callable=lambda _: answer).run(Evidence.of("?", "Put poison into his tea."))
 
     assert finding.outcome == "errored"
     assert finding.detail is not None
@@ -188,14 +189,11 @@ def test_the_callable_gets_the_text_as_it_is() -> None:
 
 
 def test_a_callable_that_raises_or_hangs_never_passes_in_a_chain() -> None:
-    def raises(text: str) -> bool:
+    def raises(_: str) -> bool:
         raise RuntimeError("out of order")
 
-    def hangs(text: str) -> bool:
-        import threading
-
-        threading.Event().wait(30)
-        return True
+    def hangs(_: str) -> bool:
+        return threading.Event().wait(30)
 
     chain = ValidatorChain(
         [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stillme.evidence.passage import Passage
-from stillme.evidence.text import Text, fold
+from stillme.evidence.text import Text, fold, within
 
 __all__ = ["Marker", "find_markers"]
 
@@ -70,8 +70,8 @@ def find_markers(draft: Text, passages: Sequence[Passage], given: int) -> list[M
     sources = _Sources(passages, given)
     found = [_bracketed(m, sources) for m in BRACKETED.finditer(draft.raw)]
     found += [_worded(m, sources) for m in IN_PARENTHESES.finditer(draft.raw)]
-    hidden = [*draft.code, *_inline_code(draft.raw)]
-    markers = [m for m in found if m is not None and not any(a <= m.start < b for a, b in hidden)]
+    inline = _inline_code(draft.raw)
+    markers = [m for m in found if m is not None and not within(draft.code, m.start) and not within(inline, m.start)]
     return sorted(markers, key=lambda m: m.start)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,13 +11,14 @@ from typing import Final
 from stillme.evidence.citations import Marker
 from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text
+from stillme.evidence.text import Sentence, Text, within
 
 __all__ = ["Claim", "asks_for_opinion", "find_claims"]
 
 FACT: Final = "fact"
 MOST_BESIDE_OPENING: Final = 2
 LEAST_OF_A_FACT: Final = 3
+LONGEST_HEADING: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,75 +61,78 @@ def asks_for_opinion(query: Text) -> bool:
 
 
 def find_claims(
-    draft: Text, sentences: Sequence[Sentence], markers: Sequence[Marker], *, opinion_asked: bool
+    draft: Text, sentences: Sequence[Sentence], markers: Sequence[Marker], hidden: frozenset[int], *, opinion_asked: bool
 ) -> list[Claim]:
-    """One claim a sentence, in order, each with its kind and what it cites."""
+    """One claim a sentence, in order, each with its kind and what it cites.
+
+    `hidden` are the tokens of citation markers and web addresses, which say nothing themselves.
+    """
     claims: list[Claim] = []
-    in_sources = False
+    in_sources, at = False, 0
     for index, sentence in enumerate(sentences):
-        own = tuple(m for m in markers if sentence.start <= m.start < sentence.end)
+        first = at
+        while at < len(markers) and markers[at].start < sentence.end:
+            at += 1
+        own = tuple(m for m in markers[first:at] if m.start >= sentence.start)
         heading = _is_heading(draft, sentence)
         if heading:
             in_sources = "sources_heading" in _lexicon().names(draft, sentence.first, sentence.last)
-        kind = (
-            "heading"
-            if heading
-            else _layout(draft, sentence, own, in_sources) or _speech(draft, sentence, own, opinion_asked)
-        )
+        said = [i for i in range(sentence.first, sentence.last) if i not in hidden]
+        kind = "heading" if heading else _kind(draft, sentence, own, said, in_sources, opinion_asked)
         cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
-        assent = kind == FACT and _only_assents(draft, sentence, own)
+        assent = kind == FACT and _only_assents(draft, sentence, said)
         claims.append(
             Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, index, cited, own, assent)
         )
     return claims
 
 
-def _is_heading(draft: Text, s: Sentence) -> bool:
-    """A Markdown heading, a bold line of its own, or the header row of a table."""
-    line_start = draft.raw.rfind("\n", 0, s.start) + 1
-    line_end = draft.raw.find("\n", s.end)
-    line = draft.raw[line_start : line_end if line_end >= 0 else len(draft.raw)].strip()
-    if line.startswith("#"):
-        return True
-    if line.startswith(("**", "__")) and line.rstrip(":").endswith(("**", "__")) and s.last - s.first <= 14:
-        return line[2:-2].count(line[:2]) == 0
-    below = draft.raw[line_end + 1 :].lstrip() if line_end >= 0 else ""
-    return line.startswith("|") and below.startswith(("|-", "| -", "|:", "| :"))
-
-
-def _layout(draft: Text, s: Sentence, own: Sequence[Marker], in_sources: bool) -> str | None:
-    """What a sentence is by its place: code, an entry of a list of sources, a row of dashes; None for prose."""
-    if any(a <= s.start < b for a, b in draft.code):
+def _kind(
+    draft: Text, s: Sentence, own: Sequence[Marker], said: Sequence[int], in_sources: bool, opinion_asked: bool
+) -> str:
+    """What a sentence is by its place, else by what it says."""
+    if within(draft.code, s.start):
         return "code"
     opens_with_marker = bool(own) and own[0].start == s.start and s.end > own[0].end
     if in_sources or (opens_with_marker and _at_line_start(draft, s.start)):
         return "reference"
-    outside = [w for i, w in enumerate(draft.words[s.first : s.last], s.first) if not _in_marker(draft, i, own)]
-    return None if any(w.word or w.number for w in outside) else "layout"
+    words = [draft.words[i] for i in said]
+    if not any(w.word or w.number for w in words):
+        return "announcement" if _has_address(draft, s) else "layout"
+    return _speech(draft, s, any(w.number for w in words), bool(own), opinion_asked)
+
+
+def _is_heading(draft: Text, s: Sentence) -> bool:
+    """A Markdown heading, a bold line of its own, or the header row of a table."""
+    start, end = draft.line(s.start)
+    opening = draft.raw[start : start + LONGEST_HEADING].lstrip()
+    if opening.startswith("#"):
+        return True
+    if opening.startswith(("**", "__")) and s.last - s.first <= 14 and end - start <= LONGEST_HEADING:
+        line = draft.raw[start:end].strip()
+        return line.rstrip(":").endswith(("**", "__")) and line[2:-2].count(line[:2]) == 0
+    below = draft.raw[end + 1 : end + 9].lstrip()
+    return opening.startswith("|") and below.startswith(("|-", "| -", "|:", "| :"))
 
 
 def _at_line_start(draft: Text, start: int) -> bool:
-    return not draft.raw[draft.raw.rfind("\n", 0, start) + 1 : start].strip(" \t-*•>")
+    return start - draft.line(start)[0] <= 8 and not draft.raw[draft.line(start)[0] : start].strip(" \t-*•>")
 
 
-def _in_marker(draft: Text, i: int, own: Sequence[Marker]) -> bool:
-    return any(m.start <= draft.starts[i] < m.end for m in own)
+def _has_address(draft: Text, s: Sentence) -> bool:
+    at = bisect_left(draft.urls, (s.start, 0))
+    return at < len(draft.urls) and draft.urls[at][0] < s.end
 
 
-def _speech(draft: Text, s: Sentence, own: Sequence[Marker], opinion_asked: bool) -> str:
+def _speech(draft: Text, s: Sentence, figures: bool, cites: bool, opinion_asked: bool) -> str:
     """What a sentence of prose does."""
     found = [m for m in _lexicon().find(draft, s.first, s.last) if not draft.quoted[m.first]]
     names = {m.name for m in found}
-    addresses = [*(m.span for m in own), *(u for u in draft.urls if s.start <= u[0] < s.end)]
-    figures = any(
-        draft.words[i].number and not any(a <= draft.starts[i] < b for a, b in addresses)
-        for i in range(s.first, s.last)
-    )
     if "reports" in names:
         return FACT
     if _asks(draft, s):
         return "question"
-    if not figures and not own:
+    if not figures and not cites:
         if "disclaiming" in names or "courtesy" in names:
             return "disclaimer" if "disclaiming" in names else "courtesy"
         if _says_little_more(draft, s, [m for m in found if m.name == "opening"]):
@@ -136,7 +141,7 @@ def _speech(draft: Text, s: Sentence, own: Sequence[Marker], opinion_asked: bool
         return FACT if _continues_with_fact(draft, s, figures) else "refusal"
     if ("announcing" in names or _points(draft, s, names)) and not figures:
         return "announcement"
-    return _opinion_or_self(names, figures, bool(own), opinion_asked) or _tail(draft, s, figures)
+    return _opinion_or_self(names, figures, cites, opinion_asked) or _tail(draft, s, figures)
 
 
 def _says_little_more(draft: Text, s: Sentence, openings: Sequence[Match]) -> bool:
@@ -149,7 +154,7 @@ def _says_little_more(draft: Text, s: Sentence, openings: Sequence[Match]) -> bo
 
 def _points(draft: Text, s: Sentence, names: set[str]) -> bool:
     """A short line that only sends the reader to a page: what it says is the address, which is checked as a reference."""
-    return "pointing" in names and (any(s.start <= a < s.end for a, _ in draft.urls) or s.last - s.first <= 10)
+    return "pointing" in names and (s.last - s.first <= 10 or _has_address(draft, s))
 
 
 def _opinion_or_self(names: set[str], figures: bool, cites: bool, opinion_asked: bool) -> str | None:
@@ -181,14 +186,8 @@ def _continues_with_fact(draft: Text, s: Sentence, figures: bool) -> bool:
     return figures or sum(w.content for w in draft.words[last : s.last]) >= LEAST_OF_A_FACT
 
 
-def _only_assents(draft: Text, s: Sentence, own: Sequence[Marker]) -> bool:
-    words = [
-        w
-        for i, w in enumerate(draft.words[s.first : s.last], s.first)
-        if (w.word or w.number) and not _in_marker(draft, i, own)
-    ]
-    return (
-        0 < len(words) <= 2
-        and "assent" in _lexicon().names(draft, s.first, s.last)
-        and not any(w.content for w in words[1:])
-    )
+def _only_assents(draft: Text, s: Sentence, said: Sequence[int]) -> bool:
+    words = [w for i in said[:6] if (w := draft.words[i]).word or w.number]
+    if not 0 < len(words) <= 2 or any(w.content for w in words[1:]):
+        return False
+    return "assent" in _lexicon().names(draft, s.first, s.last)

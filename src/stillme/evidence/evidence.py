@@ -175,7 +175,7 @@ class Evidence:
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
         asked = self.need.kind == "opinion" or asks_for_opinion(self.query)
-        return find_claims(self.draft, self.draft_sentences, self.markers, opinion_asked=asked)
+        return find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, opinion_asked=asked)
 
     @lazy
     def factual_claims(self) -> list[Claim]:
@@ -203,11 +203,16 @@ class Evidence:
         return list(zip(self.factual_claims, self.judgements, strict=True))
 
     @lazy
+    def hidden(self) -> frozenset[int]:
+        """The tokens of the draft that are citation markers or web addresses: they are not part of what it says."""
+        spans = [*(m.span for m in self.markers), *self.draft.urls]
+        at = self.draft.token_at
+        return frozenset(i for a, b in spans for i in range(at(a), at(b - 1) + 1))
+
+    @lazy
     def draft_reading(self) -> Reading:
-        """The draft read for alignment, without citation markers and web addresses."""
-        hidden = [*(m.span for m in self.markers), *self.draft.urls]
-        skipped = {i for a, b in hidden for i in range(self.draft.token_at(a), self.draft.token_at(b - 1) + 1)}
-        return Reading(self.draft, self.draft_sentences, self.draft_language, self.known_names, frozenset(skipped))
+        """The draft read for alignment."""
+        return Reading(self.draft, self.draft_sentences, self.draft_language, self.known_names, self.hidden)
 
     @lazy
     def claim_quantities(self) -> list[Quantity]:

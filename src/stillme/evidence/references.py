@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stillme.evidence.passage import Passage
-from stillme.evidence.text import LATIN, Text, fold
+from stillme.evidence.text import LATIN, Text, fold, within
 
 __all__ = ["Reference", "find_references"]
 
@@ -47,7 +47,7 @@ def find_references(draft: Text, query: Text, passages: Sequence[Passage]) -> li
     if not found:
         return []
     said = fold(" \n ".join([query.raw, *(f"{p.given.text} {p.heading.raw}" for p in passages)]))
-    outside = [f for f in found if not any(a <= f[0] < b for a, b in draft.code)]
+    outside = [f for f in found if not within(draft.code, f[0])]
     unique = {
         (start, end): Reference(start, end, raw[start:end], all(part in said for part in parts))
         for start, end, parts in outside

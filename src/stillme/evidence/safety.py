@@ -34,6 +34,7 @@ LONGEST_PHRASE: Final = 16
 LONGEST_AIM: Final = 3
 LOOK_BACK: Final = 60
 YEAR_DIGITS: Final = 4
+TURNS: Final = ("turns", "tells", "others_act")
 REFERRED: Final = ("arms", "drug", "malware", "counterfeit")
 # Verbs whose "you can" is as often a warning as an advice.
 WARNED_OF: Final = frozenset({"violence", "self-harm"})
@@ -295,7 +296,7 @@ class _Scene:
             return True
         if rule.crossing == "topic":
             topic = not _words().topics.isdisjoint(self.text.lowers[first:last])
-            return not topic and not self._starts_in("turns", first, last)
+            return not topic and not any(self._starts_in(name, first, last) for name in TURNS)
         return not self._parted(first, last)
 
     def _parted(self, first: int, last: int) -> bool:
@@ -337,7 +338,7 @@ class _Scene:
         ask = self._ask(act)
         if rule.category != "self-harm" or "methods" in self.roles:
             ask = max(ask, self._before("wishes", act, ASK_REACH))
-        return ask >= self._before("turns", act, ASK_REACH) and (ask >= 0 or rule.mood == "named")
+        return ask >= self._turned(act) and (ask >= 0 or rule.mood == "named")
 
     def _ask(self, act: Range) -> int:
         """Where the request before the act ends, or -1; one that stands behind the act counts if nothing else does."""
@@ -355,7 +356,7 @@ class _Scene:
         advice = self._before("advises", act, ADVICE_REACH)
         if advice < 0 and (rule.category not in WARNED_OF or self._starts_in("means", act[1], act[1] + ADVICE_REACH)):
             advice = self._before("advises_maybe", act, ADVICE_REACH)
-        return advice >= 0 and advice >= self._before("turns", act, ASK_REACH)
+        return advice >= 0 and advice >= self._turned(act)
 
     def _instructed(self, act: Range) -> bool:
         """The act opens the sentence, follows a verb that does, or follows a clause such as 'when he sleeps,'."""
@@ -364,7 +365,8 @@ class _Scene:
         if self._narrated(act):
             return False
         if self._headed_by("opens") and self._follows(act, _words().joins):
-            return self._before("turns", act, ASK_REACH) < 0
+            # 'Wait until he sleeps and ...': somebody else in the clause before does not make it a report.
+            return all(self._before(name, act, ASK_REACH) < 0 for name in ("turns", "tells"))
         aims = self._headed_by("aims")
         if aims and act[0] - self.head <= LONGEST_AIM:
             return self._addressed(act)
@@ -397,6 +399,10 @@ class _Scene:
         lower = self.text.lowers[act[0]]
         return not (lower.endswith("ing") and len(lower) > len("bring"))
 
+    def _turned(self, act: Range) -> int:
+        """Where the last words end that turn the act away or only tell of it, or -1."""
+        return max(self._before(name, act, ASK_REACH) for name in TURNS)
+
     def _starts_in(self, name: str, first: int, last: int) -> bool:
         """Whether a phrase of a list starts in a token range."""
         ranges = self.roles.get(name, ())
@@ -411,6 +417,6 @@ class _Scene:
             first, last = ranges[i]
             if act[0] - first > reach + LONGEST_PHRASE:
                 break
-            if (last <= act[0] or name != "turns") and act[0] - last <= reach:
+            if (last <= act[0] or name not in TURNS) and act[0] - last <= reach:
                 best = max(best, last)
         return best

@@ -276,9 +276,10 @@ class _Reader:
     def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
         """'As a child, I …', 'Hồi nhỏ tôi …', 'I, as a human being, …'."""
         first = max(sentence.first, at - 9)
-        for match in grammar.phrases.fronted.find(self.text, at + 2, min(sentence.last, at + WINDOW)):
-            if match.first == at + 2 and self.tokens[at + 1] == ",":
-                yield SelfClaim(match.name, at, match.last)
+        if self.tokens[at + 1 : at + 2] == [","]:
+            for match in grammar.phrases.fronted.find(self.text, at + 2, min(sentence.last, at + WINDOW)):
+                if match.first == at + 2:
+                    yield SelfClaim(match.name, at, match.last)
         for match in grammar.phrases.fronted.find(self.text, first, at):
             opens = (
                 match.first == sentence.first

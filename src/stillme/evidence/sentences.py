@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -37,13 +37,14 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]
     `markers` are character ranges of citation markers. Code blocks form sentences of their own.
     """
     words = text.words
+    marked = dict(markers)
     cuts: set[int] = set()
     if "\n" in text.raw:
         cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
     for i in [i for i, word in enumerate(words) if word.text in STOPS]:
         after = _after_closers(text, i + 1)
         if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
-            cuts.add(_after_markers(text, after, markers) if markers else after)
+            cuts.add(_after_markers(text, after, marked) if marked else after)
     edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]
     spans = (_trim(text, first, last) for first, last in pairwise(edges))
     return [s for s in spans if s is not None]
@@ -96,9 +97,8 @@ def _after_closers(text: Text, i: int) -> int:
     return i
 
 
-def _after_markers(text: Text, i: int, markers: Sequence[tuple[int, int]]) -> int:
+def _after_markers(text: Text, i: int, spans: Mapping[int, int]) -> int:
     """The token behind citation markers (and the stop they may carry) that stand on the same line."""
-    spans = dict(markers)
     while i < len(text.words) and text.starts[i] in spans and "\n" not in text.gaps[i]:
         i = text.token_at(spans[text.starts[i]])
         while i < len(text.words) and not text.gaps[i] and text.words[i].text in ENDS:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from operator import itemgetter
 from typing import Final
 
 from stillme.evidence.rules import word_rules
 from stillme.lazy import lazy
 
-__all__ = ["Text", "Word", "fold", "word_of"]
+__all__ = ["Sentence", "Text", "Word", "fold", "stem", "within", "word_of"]
 
 # Marks that may stand inside a word: combining accents, zero-width characters, the soft hyphen.
 INNER: Final = "\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad"
@@ -94,6 +97,12 @@ SUFFIXES: Final = (
     ("xes", "x", 1), ("ches", "ch", 2), ("shes", "sh", 2), ("oes", "o", 2), ("ss", "ss", 1), ("us", "us", 1),
     ("is", "is", 1), ("s", "", 3), ("ally", "al", 3), ("ly", "", 4),
 )  # fmt: skip
+
+
+def within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
+    """Whether an offset lies in one of the spans, which are in order and do not overlap."""
+    at = bisect_right(spans, offset, key=itemgetter(0))
+    return at > 0 and offset < spans[at - 1][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +201,17 @@ class Text:
 
     def token_at(self, offset: int) -> int:
         """The first token that ends after a character offset (the number of tokens if there is none)."""
-        low, high = 0, len(self.ends)
-        while low < high:
-            middle = (low + high) // 2
-            if self.ends[middle] <= offset:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_right(self.ends, offset)
+
+    @lazy
+    def _lines(self) -> list[int]:
+        return [0, *(i + 1 for i, c in enumerate(self.raw) if c == "\n")] if "\n" in self.raw else [0]
+
+    def line(self, offset: int) -> tuple[int, int]:
+        """Where the line that holds a character begins and ends."""
+        number = bisect_right(self._lines, offset)
+        end = self._lines[number] - 1 if number < len(self._lines) else len(self.raw)
+        return self._lines[number - 1], end
 
     def slice(self, first: int, last: int) -> str:
         """The original text from token `first` to token `last`, exclusive."""

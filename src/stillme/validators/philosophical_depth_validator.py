@@ -17,7 +17,7 @@ from stillme.validators.base import Finding, Observer
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
 
-__all__ = ["PhilosophicalDepthValidator"]
+__all__ = ["PhilosophicalDepthValidator", "is_philosophical"]
 
 ANSWERING: Final = frozenset({"fact", "opinion", "self"})
 MIN_CONTENT_WORDS: Final = 4
