@@ -14,7 +14,8 @@ from typing import Final
 from stillme.evidence.concepts import opposite_stems
 from stillme.evidence.names import Name
 from stillme.evidence.numbers import Quantity, agrees, rivals
-from stillme.evidence.reading import Reading, Statement, cues
+from stillme.evidence.reading import Reading, Statement
+from stillme.evidence.relations import rearranged
 
 __all__ = ["Alignment", "Objection", "align"]
 
@@ -23,7 +24,8 @@ DETERMINERS: Final = frozenset(["the", "a", "an", "this", "that", "its", "his", 
 TURNING: Final = frozenset({"negation", "exception", "modal", "unsure", "partial"})
 CLOSE: Final = 0.6
 NEAR: Final = 3
-MOST_PLAIN: Final = 24
+ELLIPTIC: Final = 3
+MOST_PLAIN: Final = 32
 INCOMPATIBLE: Final = frozenset({"figure", "name", "negation", "opposite", "roles", "quantifier", "binding"})
 
 
@@ -147,7 +149,7 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
         tokens = set(range(q.first, q.last))
         rival = next((t for t in found.best.quantities if id(t) not in settled and rivals(q, t)), None)
         found.covered -= tokens
-        if any(agrees(q, t) and (s is found.best or rival is None or _speaks_of(found, s, q)) for s, t in theirs):
+        if any(agrees(q, t) and (s is found.best or rival is None or _carries(found, s, q)) for s, t in theirs):
             found.covered |= tokens
         elif rival is not None:
             found.objections.append(
@@ -164,7 +166,7 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
     """Every name of the claim needs to stand in the statements, or be spoken of there without another name in its place."""
     claim, best = found.claim, found.best
     mine = claim.folded | frozenset(part for name in subjects for part in name.parts)
-    others = [n for n in rival_names(best, mine) if not heading.holds_name(n)]
+    others = rival_names(best, mine)
     for name in claim.names:
         tokens = set(range(name.first, name.last))
         found.covered -= tokens
@@ -181,22 +183,17 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
             found.context |= tokens
         else:
             found.objections.append(Objection("name missing", name.first, name.last))
-    if (
-        subjects
-        and others
-        and not claim.names
-        and not best.refers_back
-        and not any(best.holds_name(n) for n in subjects)
-    ):
-        found.objections.append(
-            Objection("name", claim.first, claim.first + 1, found.source.text.slice(others[0].first, others[0].last))
-        )
+    short = claim.refers_back or len(claim.content) <= ELLIPTIC
+    if subjects and others and short and not best.refers_back and not claim.names:
+        if not any(best.holds_name(n) for n in subjects):
+            instead = found.source.text.slice(others[0].first, others[0].last)
+            found.objections.append(Objection("name", claim.first, claim.last, instead))
 
 
 def _named(found: Alignment, name: Name, known: bool) -> bool:
     """Whether the statements name it: in full, or by a part where the passage has the full name elsewhere."""
     best = found.best
-    if best.holds_name(name) or any(s.holds_name(name) and _speaks_of(found, s, name) for s in found.statements[1:]):
+    if best.holds_name(name) or any(s.holds_name(name) and _carries(found, s, name) for s in found.statements[1:]):
         return True
     return known and any(set(n.parts) < set(name.parts) for n in best.names)
 
@@ -215,7 +212,8 @@ def rival_names(source: Statement, mine: frozenset[str]) -> list[Name]:
     found: list[Name] = []
     for name in source.names:
         before = words[name.first - 1].lower if name.first > source.first else ""
-        adjective = len(name.parts) == 1 and before in DETERMINERS
+        behind = words[name.last] if name.last < source.last else None
+        adjective = len(name.parts) == 1 and before in DETERMINERS and behind is not None and behind.content
         if before != "(" and not adjective and not all(part in mine for part in name.parts):
             found.append(name)
     return found
@@ -230,6 +228,14 @@ def _speaks_of(found: Alignment, statement: Statement, item: Name | Quantity) ->
         for i in near
     )
     return bool(near) and said >= len(near) / 2
+
+
+def _carries(found: Alignment, statement: Statement, item: Name | Quantity) -> bool:
+    """Whether another statement says of a name or figure all that the best one says of its own in that place."""
+    words = found.claim.reading.text.words
+    near = [words[i].stem for i in _neighbours(found.claim, item)]
+    lost = [stem for stem in near if stem in found.best.stems and stem not in statement.stems]
+    return not lost and _speaks_of(found, statement, item)
 
 
 def _alike(found: Alignment, name: Name) -> bool:
@@ -355,46 +361,12 @@ def _opposite_phrases(found: Alignment) -> None:
 
 
 def _roles(found: Alignment) -> None:
-    """Two names around the same verb, the other way round and in the same voice."""
-    claim, best = found.claim, found.best
-    names = [n for n in claim.names if best.holds_name(n)]
-    for a, b in pairwise(names):
-        first, second = _place(best, a), _place(best, b)
-        verb = _verb_between(claim, a.last, b.first)
-        if verb is None or first is None or second is None:
-            continue
-        low, high = sorted((first, second))
-        turned = first > second
-        if verb == _verb_between(best, low + 1, high) and turned != (
-            _passive(claim, a.last, b.first) != _passive(best, low, high)
-        ):
-            found.objections.append(Objection("roles", a.first, b.last))
-            return
-
-
-def _verb_between(statement: Statement, first: int, last: int) -> str | None:
-    """The one content word between two names, if the two are not further apart than a verb and its small words."""
-    words = statement.reading.text.words
-    between = [words[i] for i in range(first, last)]
-    content = [w for w in between if w.content]
-    if (
-        len(between) > 5
-        or len(content) != 1
-        or content[0].capital
-        or content[0].number
-        or not all(w.word for w in between)
-    ):
-        return None
-    return content[0].stem
-
-
-def _place(source: Statement, name: Name) -> int | None:
-    folded = source.reading.text.folded
-    return next((j for j in range(source.first, source.last) if folded[j].removesuffix("'s") == name.parts[-1]), None)
-
-
-def _passive(statement: Statement, first: int, last: int) -> bool:
-    return not cues().words("passive").isdisjoint(statement.reading.text.lowers[first:last])
+    """All the claim's words stand in the best statement, but in other relations to each other."""
+    if found.objections or len(found.missing) > 1 or not _plain(found.best) or _copied(found):
+        return
+    place = rearranged(found.claim, found.best)
+    if place is not None:
+        found.objections.append(Objection("roles", *place))
 
 
 def _bindings(found: Alignment) -> None:
@@ -477,5 +449,9 @@ def _strength(found: Alignment) -> None:
     doubtful = best.has("unsure") or (best.has("modal") and claim.has("sure") and not best.has("sure"))
     if doubtful and not claim.has("unsure") and not claim.has("modal"):
         found.objections.append(Objection("certainty", claim.first, claim.last))
+    if claim.has("universal") and (best.has("excluding") or best.has("exception")) and not claim.negations:
+        found.objections.append(Objection("quantifier", claim.first, claim.last))
+    if claim.periods and best.periods and claim.periods.isdisjoint(best.periods):
+        found.objections.append(Objection("figure", claim.first, claim.last, ", ".join(sorted(best.periods))))
     if claim.has("only") and not best.has("only") and not best.has("exception"):
         found.objections.append(Objection("exclusivity", claim.first, claim.last))

@@ -18,6 +18,7 @@ __all__ = ["Cues", "Reading", "Statement", "cues"]
 
 NEGATION_REACH: Final = 5
 SEGMENT_WORDS: Final = frozenset(["and", "or", "but", "while", "whereas", "và", "hoặc", "còn", "nhưng"])
+PLAIN_MARKS: Final = frozenset(".,;:!?\"'“”‘’()[]*_`")
 CLAUSE_MARKS: Final = frozenset(",;:.!?()")
 
 
@@ -138,18 +139,21 @@ class Statement:
     def line(self) -> str:
         """Its words in a row, in lower case, with a space before and behind each: where a copy is looked for."""
         words, skipped = self.reading.text.words, self.reading.skipped
-        said = (i for i in range(self.first, self.last) if i not in skipped and (words[i].word or words[i].number))
+        said = (i for i in range(self.first, self.last) if i not in skipped and words[i].text not in PLAIN_MARKS)
         return f" {' '.join(words[i].lower for i in said)} "
 
     @lazy
     def negations(self) -> list[tuple[int, int | None, frozenset[int]]]:
         """Each negation: its token, the first content token behind it, and the tokens it reaches."""
         found: list[tuple[int, int | None, frozenset[int]]] = []
-        if not self.has("negation"):
+        if not self.has("negation") and not self.has("excluding"):
             return found
-        words, negative, boundary = self.reading.text.words, cues().words("negation"), cues().words("boundary")
+        words, boundary = self.reading.text.words, cues().words("boundary")
+        negative = cues().words("negation") | cues().words("excluding")
         for i in range(self.first, self.last):
             if words[i].lower not in negative or (words[i].capital and i > self.first):  # a name such as 'Nothing'
+                continue
+            if i + 1 < self.last and words[i + 1].lower in ("only", "chỉ"):  # 'not only … but also' affirms
                 continue
             reach: list[int] = []
             for j in range(i + 1, min(i + 1 + NEGATION_REACH, self.last)):
@@ -164,6 +168,12 @@ class Statement:
     def cues(self) -> frozenset[str]:
         """The names of the cue lists of which a word stands in it."""
         return cues().among(self.lowers)
+
+    @lazy
+    def periods(self) -> frozenset[str]:
+        """The periods it speaks of: 'a month', 'mỗi tháng'."""
+        each, period, lowers = cues().words("each"), cues().words("period"), self.lowers
+        return frozenset(b.rstrip("s") for a, b in pairwise(lowers) if b.rstrip("s") in period and a in each)
 
     def has(self, cue: str) -> bool:
         """Whether a cue of the given list stands in it."""

@@ -77,9 +77,9 @@ def word_of(text: str) -> Word:
 def stem(lower: str) -> str:
     """A light English stem; Vietnamese syllables, which do not inflect, stay as they are."""
     base = lower[:-2] if lower.endswith("'s") else lower.rstrip("'")
+    base = word_rules().irregular.get(base, base)
     if not base.isascii() or len(base) <= 3:
         return base
-    base = word_rules().irregular.get(base, base)
     for suffix, replacement, keep in SUFFIXES:
         if base.endswith(suffix) and len(base) - len(suffix) >= keep:
             base = base[: len(base) - len(suffix)] + replacement
