@@ -184,10 +184,10 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
         else:
             found.objections.append(Objection("name missing", name.first, name.last))
     short = claim.refers_back or len(claim.content) <= ELLIPTIC
-    if subjects and others and short and not best.refers_back and not claim.names:
-        if not any(best.holds_name(n) for n in subjects):
-            instead = found.source.text.slice(others[0].first, others[0].last)
-            found.objections.append(Objection("name", claim.first, claim.last, instead))
+    unnamed = bool(subjects) and not claim.names and not any(best.holds_name(n) for n in subjects)
+    if short and unnamed and others and not best.refers_back:
+        instead = found.source.text.slice(others[0].first, others[0].last)
+        found.objections.append(Objection("name", claim.first, claim.last, instead))
 
 
 def _named(found: Alignment, name: Name, known: bool) -> bool:
@@ -306,8 +306,14 @@ def _negation(found: Alignment, source: Statement, pairs: dict[int, int]) -> Non
 
 def _denied(statement: Statement, other: Statement) -> list[int]:
     """The words a statement denies, but for negations that are part of a word the other has: 'chưa sử dụng' is 'unused'."""
-    meant = statement.reading.concepts
-    return [head for cue, head, _ in statement.negations if head is not None and other.concepts.isdisjoint(meant[cue])]
+    meant, words = statement.reading.concepts, statement.reading.text.words
+    denied: list[int] = []
+    for cue, head, reach in statement.negations:
+        if head is None or not other.concepts.isdisjoint(meant[cue]):
+            continue
+        said_twice = sum(words[j].stem == words[head].stem for j in statement.content) > 1
+        denied += [j for j in sorted(reach) if words[j].content and j != head][:1] if said_twice else [head]
+    return denied
 
 
 def _reached(statement: Statement, token: int) -> bool:
@@ -319,7 +325,11 @@ def _opposed(found: Alignment, i: int) -> bool:
     opposites = opposite_stems()
     words = found.claim.reading.text.words
     near = [words[j].stem for j in found.claim.content if abs(j - i) <= 2]
-    return any(not opposites.get(stem, frozenset()).isdisjoint(found.best.stems) for stem in near)
+    if any(not opposites.get(stem, frozenset()).isdisjoint(found.best.stems) for stem in near):
+        return True
+    around = found.claim.reading.text.lowers[max(found.claim.first, i - 2) : i + 3]
+    theirs = set(map(" ".join, pairwise(found.best.lowers)))
+    return any(not opposites.get(pair, frozenset()).isdisjoint(theirs) for pair in map(" ".join, pairwise(around)))
 
 
 def _opposites(found: Alignment) -> None:
@@ -449,7 +459,8 @@ def _strength(found: Alignment) -> None:
     doubtful = best.has("unsure") or (best.has("modal") and claim.has("sure") and not best.has("sure"))
     if doubtful and not claim.has("unsure") and not claim.has("modal"):
         found.objections.append(Objection("certainty", claim.first, claim.last))
-    if claim.has("universal") and (best.has("excluding") or best.has("exception")) and not claim.negations:
+    narrowed = best.has("excluding") or best.has("exception") or (best.has("only") and not claim.has("only"))
+    if claim.has("universal") and narrowed and not claim.negations and not best.has("universal"):
         found.objections.append(Objection("quantifier", claim.first, claim.last))
     if claim.periods and best.periods and claim.periods.isdisjoint(best.periods):
         found.objections.append(Objection("figure", claim.first, claim.last, ", ".join(sorted(best.periods))))

@@ -113,7 +113,19 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
     options = [o for parts, o in found.items() if parts in family]
     if len(options) < 2 or any(o.named_in(query) for o in options) or _asks_for_all(query, heads):
         return ()
+    if not by_reference and not _speaks_of_kind(asked, heads, library):
+        return ()
     return tuple(options[:MOST_OPTIONS])
+
+
+def _speaks_of_kind(asked: set[str], heads: dict[str, set[tuple[str, ...]]], library: Library) -> bool:
+    """Whether the question names the kind of thing: by its own word ('the Pro plan'), or by one that the source has for all of them."""
+    family = max(heads, key=lambda head: len(heads[head]))
+    if family in asked:
+        return True
+    said = {stem for _, s in library.places if family in s.stems and s.quantities for stem in s.stems}
+    elsewhere = set(library.index).union(w.stem for heading in library.headings for w in heading.text.words)
+    return any(stem in elsewhere and stem not in said for stem in asked)
 
 
 def _subject(statement: Statement) -> Name | None:
@@ -150,10 +162,10 @@ def _head_and_option(
         head, last = last, last + 1
     if head is None:
         head = next((i for i in inside if words[i].stem in asked), None)
-    if head is None and not by_reference:
+    if head is None and len(inside) > 1:
+        head = inside[-1] if by_reference else inside[0]
+    elif head is None and not by_reference:
         return "", None
-    if head is None:
-        head = inside[-1] if len(inside) > 1 else None
     kind = words[head].stem if head is not None else "?"
     parts = tuple(words[i].lower for i in inside if i != head)
     label = text.slice(subject.first, last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -19,6 +19,7 @@ FACT: Final = "fact"
 MOST_BESIDE_OPENING: Final = 2
 LEAST_OF_A_FACT: Final = 3
 LONGEST_HEADING: Final = 200
+WRITTEN_FOR_USER: Final = frozenset({"creative", "rewrite", "code"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,12 @@ def asks_for_opinion(query: Text) -> bool:
 
 
 def find_claims(
-    draft: Text, sentences: Sequence[Sentence], markers: Sequence[Marker], hidden: frozenset[int], *, opinion_asked: bool
+    draft: Text, sentences: Sequence[Sentence], markers: Sequence[Marker], hidden: frozenset[int], *, asked: str
 ) -> list[Claim]:
     """One claim a sentence, in order, each with its kind and what it cites.
 
-    `hidden` are the tokens of citation markers and web addresses, which say nothing themselves.
+    `hidden` are the tokens of citation markers and web addresses, which say nothing themselves; `asked` is what kind of thing
+    the question asks for: a poem that was asked for states no facts, an opinion that was asked for needs no opinion word.
     """
     claims: list[Claim] = []
     in_sources, at = False, 0
@@ -78,17 +80,26 @@ def find_claims(
         if heading:
             in_sources = "sources_heading" in _lexicon().names(draft, sentence.first, sentence.last)
         said = [i for i in range(sentence.first, sentence.last) if i not in hidden]
-        kind = "heading" if heading else _kind(draft, sentence, own, said, in_sources, opinion_asked)
+        kind = "heading" if heading else _kind(draft, sentence, own, said, in_sources, asked)
         cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
         assent = kind == FACT and _only_assents(draft, sentence, said)
         claims.append(
             Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, index, cited, own, assent)
         )
-    return claims
+    return _without_lead_words(claims)
+
+
+def _without_lead_words(claims: list[Claim]) -> list[Claim]:
+    """'No. Windows is not supported [1].': a bare yes or no before a fact only leads in to it."""
+    kinds = [claim.kind for claim in claims]
+    return [
+        replace(c, kind="lead-in", assent=False) if c.assent and not c.markers and FACT in kinds[k + 1 :] else c
+        for k, c in enumerate(claims)
+    ]
 
 
 def _kind(
-    draft: Text, s: Sentence, own: Sequence[Marker], said: Sequence[int], in_sources: bool, opinion_asked: bool
+    draft: Text, s: Sentence, own: Sequence[Marker], said: Sequence[int], in_sources: bool, asked: str
 ) -> str:
     """What a sentence is by its place, else by what it says."""
     if within(draft.code, s.start):
@@ -99,7 +110,9 @@ def _kind(
     words = [draft.words[i] for i in said]
     if not any(w.word or w.number for w in words):
         return "announcement" if _has_address(draft, s) else "layout"
-    return _speech(draft, s, any(w.number for w in words), bool(own), opinion_asked)
+    if asked in WRITTEN_FOR_USER and not own:
+        return asked
+    return _speech(draft, s, any(w.number for w in words), bool(own), asked == "opinion")
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:
@@ -107,7 +120,7 @@ def _is_heading(draft: Text, s: Sentence) -> bool:
     start, end = draft.line(s.start)
     opening = draft.raw[start : start + LONGEST_HEADING].lstrip()
     if opening.startswith("#"):
-        return True
+        return not any(w.number for w in draft.words[s.first : s.last]) or s.last - s.first <= 4
     if opening.startswith(("**", "__")) and s.last - s.first <= 14 and end - start <= LONGEST_HEADING:
         line = draft.raw[start:end].strip()
         return line.rstrip(":").endswith(("**", "__")) and line[2:-2].count(line[:2]) == 0
@@ -141,7 +154,7 @@ def _speech(draft: Text, s: Sentence, figures: bool, cites: bool, opinion_asked:
         return FACT if _continues_with_fact(draft, s, figures) else "refusal"
     if ("announcing" in names or _points(draft, s, names)) and not figures:
         return "announcement"
-    return _opinion_or_self(names, figures, cites, opinion_asked) or _tail(draft, s, figures)
+    return _opinion_or_self(names, figures, cites, opinion_asked) or _tail(draft, s, figures, cites)
 
 
 def _says_little_more(draft: Text, s: Sentence, openings: Sequence[Match]) -> bool:
@@ -166,10 +179,10 @@ def _opinion_or_self(names: set[str], figures: bool, cites: bool, opinion_asked:
     return None
 
 
-def _tail(draft: Text, s: Sentence, figures: bool) -> str:
-    """A line that ends with a colon and gives no figure announces what follows; anything else states a fact."""
+def _tail(draft: Text, s: Sentence, figures: bool, cites: bool) -> str:
+    """A line that ends with a colon, gives no figure and cites nothing announces what follows; anything else states a fact."""
     last = draft.words[s.last - 1].text
-    return "announcement" if last == ":" and not figures and s.last - s.first <= 14 else FACT
+    return "announcement" if last == ":" and not figures and not cites and s.last - s.first <= 14 else FACT
 
 
 def _asks(draft: Text, s: Sentence) -> bool:

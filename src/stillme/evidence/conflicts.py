@@ -11,11 +11,12 @@ from typing import Final
 from stillme.evidence.alignment import Alignment, Objection, align
 from stillme.evidence.concepts import opposite_stems
 from stillme.evidence.library import Library
-from stillme.evidence.numbers import rivals
+from stillme.evidence.numbers import agrees, rivals
 from stillme.evidence.reading import Reading, Statement
 
 __all__ = ["Disagreement", "find_conflicts"]
 
+ANSWERS: Final = frozenset({"is", "was", "by", "are", "were", "là", "bởi", "do", "ông", "bà"})
 LEAST_SHARED: Final = 2
 LEAST_ALIKE: Final = 0.4
 LEAST_COVERED: Final = 0.6
@@ -105,14 +106,43 @@ def _may_disagree(mine: Statement, theirs: Statement) -> bool:
 def _disagreement(found: Alignment) -> Objection | None:
     kinds = {o.kind for o in found.objections}
     if kinds & DIFFERENT_SUBJECT:
-        return None
+        return _other_name(found) if kinds == {"name"} and not found.claim.quantities else None
     objection = next((o for o in found.objections if o.kind in DISAGREES), None)
-    if objection is None or (objection.kind == "figure" and _other_label(found)):
+    if objection is None or (objection.kind == "figure" and (_other_label(found) or _equal_when_rounded(found))):
+        return None
+    if _speaks_of_another(found):
         return None
     rest = [i for i in found.claim.content if not objection.first <= i < objection.last]
     covered = [i for i in rest if i in found.covered]
     enough = len(covered) >= LEAST_SHARED and len(covered) / len(rest) >= LEAST_COVERED if rest else False
     return objection if enough else None
+
+
+def _speaks_of_another(found: Alignment) -> bool:
+    """'Adults pay 12' and 'children pay 8': each has a word of its own where the other has another."""
+    mine = [i for i in found.missing if not _in_figure(found.claim, i)]
+    words = found.best.reading.text.words
+    extra = [j for j in found.best.content if words[j].stem not in found.claim.stems and not _in_figure(found.best, j)]
+    return bool(mine and extra)
+
+
+def _in_figure(statement: Statement, token: int) -> bool:
+    return any(q.first <= token < q.last for q in statement.quantities)
+
+
+def _equal_when_rounded(found: Alignment) -> bool:
+    """'48,213' and 'about 48,000' do not disagree, whichever of them is the rounded one."""
+    return any(agrees(t, q) for q in found.claim.quantities for t in found.best.quantities if rivals(q, t))
+
+
+def _other_name(found: Alignment) -> Objection | None:
+    """'The mayor is A' and 'the mayor is B': everything else is said by both, and the name stands where the answer stands."""
+    objection = found.objections[0]
+    words = found.claim.reading.text.words
+    before = words[objection.first - 1].lower if objection.first > found.claim.first else ""
+    rest = [i for i in found.claim.content if not objection.first <= i < objection.last]
+    said = len(rest) >= 1 and all(i in found.covered for i in rest)
+    return objection if said and before in ANSWERS and not found.best.refers_back else None
 
 
 def _other_label(found: Alignment) -> bool:

@@ -174,8 +174,10 @@ class Evidence:
     @lazy
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
-        asked = self.need.kind == "opinion" or asks_for_opinion(self.query)
-        return find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, opinion_asked=asked)
+        asked = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
+        if asked == "facts" and asks_for_opinion(self.query):
+            asked = "opinion"
+        return find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, asked=asked)
 
     @lazy
     def factual_claims(self) -> list[Claim]:

@@ -44,10 +44,13 @@ def _roles(claim: Statement, source: Statement) -> tuple[int, int] | None:
         frame = _frame(source, token)
         if frame is not None:
             theirs.setdefault(source.reading.text.words[token].stem, []).append(frame)
+    syllables = claim.reading.language == "vi"
     for token in claim.content:
         frames = theirs.get(claim.reading.text.words[token].stem)
         mine = _frame(claim, token) if frames else None
-        if mine is not None and frames and _misfits(mine, frames, source):
+        if mine is None or not frames or (syllables and not mine.agent & mine.hard):
+            continue  # a syllable may be half a word: in Vietnamese only a named agent tells
+        if _misfits(mine, frames, source):
             return token, token + 1
     return None
 

@@ -21,14 +21,17 @@ BULLETS: Final = frozenset("-*•+–—>#|")
 class _Abbreviations(NamedTuple):
     before_name: frozenset[str]
     maybe_end: frozenset[str]
+    often_end: frozenset[str]
     openers: frozenset[str]
+    not_behind: frozenset[str]
 
 
 @cache
 def _abbreviations() -> _Abbreviations:
     rules = load("sentences")
-    both = [frozenset(" ".join(rules[key].values()).split()) for key in ("before_name", "maybe_end")]
-    return _Abbreviations(both[0], both[1], frozenset(str(rules["openers"]).split()))
+    kinds = [frozenset(" ".join(rules[key].values()).split()) for key in ("before_name", "maybe_end", "often_end")]
+    words = [frozenset(str(rules[key]).split()) for key in ("openers", "not_behind")]
+    return _Abbreviations(*kinds, *words)
 
 
 def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]:
@@ -38,13 +41,14 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]
     """
     words = text.words
     marked = dict(markers)
+    behind: dict[int, int] = {}
     cuts: set[int] = set()
     if "\n" in text.raw:
         cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
     for i in [i for i, word in enumerate(words) if word.text in STOPS]:
         after = _after_closers(text, i + 1)
         if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
-            cuts.add(_after_markers(text, after, marked) if marked else after)
+            cuts.add(_after_markers(text, after, marked, behind) if marked else after)
     edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]
     spans = (_trim(text, first, last) for first, last in pairwise(edges))
     return [s for s in spans if s is not None]
@@ -75,6 +79,8 @@ def _line_break(text: Text, i: int) -> bool:
     if text.gaps[i].count("\n") > 1:
         return True
     word, before = text.words[i], text.words[i - 1]
+    if text.raw[text.line(text.starts[i - 1])[0]] == "#":
+        return True
     if word.text in BULLETS or before.text in ENDS or before.text in ":|" or word.number:
         return True
     if word.text in "[【(" or not word.word:
@@ -97,13 +103,20 @@ def _after_closers(text: Text, i: int) -> int:
     return i
 
 
-def _after_markers(text: Text, i: int, spans: Mapping[int, int]) -> int:
-    """The token behind citation markers (and the stop they may carry) that stand on the same line."""
-    while i < len(text.words) and text.starts[i] in spans and "\n" not in text.gaps[i]:
+def _after_markers(text: Text, i: int, spans: Mapping[int, int], behind: dict[int, int]) -> int:
+    """The token behind citation markers (and the stops they may carry) that stand on the same line.
+
+    `behind` remembers where each row of markers ends, so that a draft of nothing but markers is walked once.
+    """
+    passed: list[int] = []
+    while i < len(text.words) and text.starts[i] in spans and "\n" not in text.gaps[i] and i not in behind:
+        passed.append(i)
         i = text.token_at(spans[text.starts[i]])
         while i < len(text.words) and not text.gaps[i] and text.words[i].text in ENDS:
             i += 1
-    return i
+    end = behind.get(i, i)
+    behind.update(dict.fromkeys(passed, end))
+    return end
 
 
 def _ends_sentence(text: Text, i: int, after: int) -> bool:
@@ -135,6 +148,8 @@ def _abbreviated(text: Text, i: int, after: int) -> bool:
     joined = _dotted(text, i)
     if before.lower in known.before_name and (before.capital or before.lower not in ("no", "est", "co")):
         return (before.lower != "al" or follows.text == "(") and not (before.lower == "no" and follows.word)
+    if joined in known.often_end or before.lower in known.often_end:
+        return not follows.capital or follows.upper or follows.lower in known.not_behind
     if joined in known.maybe_end or before.lower in known.maybe_end:
         return follows.text not in known.openers
     initial = len(before.text) == 1 and before.capital and not text.gaps[i]
