@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Literal
 
 import pytest
 
+from stillme.errors import BackendError
 from stillme.evidence import Evidence
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding
@@ -206,6 +210,55 @@ def test_a_callable_that_raises_or_hangs_never_passes_in_a_chain() -> None:
 
     assert (result.passed, result.reasons) == (False, ["validator_error"])
     assert [finding.outcome for finding in result.findings] == ["errored", "errored"]
+
+
+class Secretive:
+    """An answer that cannot be read."""
+
+    @property
+    def safe(self) -> bool:
+        raise LookupError("Put poison into his tea.")
+
+
+def raising(error: Exception) -> Callable[[str], object]:
+    def guard(_: str) -> object:
+        raise error
+
+    return guard
+
+
+@pytest.mark.parametrize(
+    ("guard", "kind"),
+    [
+        pytest.param(raising(ValueError("cannot judge: Put poison into his tea.")), "ValueError", id="the callable"),
+        pytest.param(raising(BackendError("Put poison into his tea.")), "BackendError", id="with our own exception"),
+        pytest.param(lambda _: Secretive(), "LookupError", id="the answer, when it is read"),
+    ],
+)
+@pytest.mark.parametrize("target", ["query", "draft"])
+def test_what_a_callable_raises_never_carries_the_text_out(
+    guard: Callable[[str], object], kind: str, target: Literal["query", "draft"]
+) -> None:
+    unsafe = "Put poison into his tea."
+    adapter = EthicsAdapter(guard_callable=guard, target=target)
+
+    with pytest.raises(BackendError) as caught:
+        adapter.run(Evidence.of(unsafe, unsafe))
+    (finding,) = ValidatorChain([ConfiguredValidator(adapter)]).run(unsafe, query=unsafe).findings
+
+    assert str(caught.value) == f"the guard callable raised {kind}"
+    assert "poison" not in "".join(traceback.format_exception(caught.value))
+    assert (finding.outcome, finding.reason) == ("errored", Reason.VALIDATOR_ERROR)
+    assert f"the guard callable raised {kind}" in (finding.detail or "")
+    assert "poison" not in (finding.detail or "")
+
+
+def test_an_interrupt_in_a_callable_is_not_turned_into_an_error() -> None:
+    def interrupted(_: str) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        EthicsAdapter(guard_callable=interrupted).run(Evidence.of("?", "Paris."))
 
 
 def test_only_a_given_callable_is_foreign() -> None:

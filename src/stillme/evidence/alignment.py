@@ -6,6 +6,7 @@ place, a negation, an opposite, swapped roles, a wider quantifier, more certaint
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -235,7 +236,11 @@ def _carries(found: Alignment, statement: Statement, item: Name | Quantity) -> b
     words = found.claim.reading.text.words
     near = [words[i].stem for i in _neighbours(found.claim, item)]
     lost = [stem for stem in near if stem in found.best.stems and stem not in statement.stems]
-    return not lost and _speaks_of(found, statement, item)
+    mine = found.claim.quantities
+    foreign = [t for t in statement.quantities if not any(agrees(q, t) for q in mine)]
+    if lost or any(rivals(q, t) for q in mine if q is not item for t in foreign):
+        return False
+    return _speaks_of(found, statement, item)
 
 
 def _alike(found: Alignment, name: Name) -> bool:
@@ -311,8 +316,11 @@ def _denied(statement: Statement, other: Statement) -> list[int]:
     for cue, head, reach in statement.negations:
         if head is None or not other.concepts.isdisjoint(meant[cue]):
             continue
-        said_twice = sum(words[j].stem == words[head].stem for j in statement.content) > 1
-        denied += [j for j in sorted(reach) if words[j].content and j != head][:1] if said_twice else [head]
+        counts = Counter(words[j].stem for j in statement.content)
+        if counts[words[head].stem] == 1 and words[head].stem in other.stems:
+            denied.append(head)
+        else:  # the verb is said twice, or in other words: what it denies is told by its objects
+            denied += [j for j in sorted(reach) if words[j].content and counts[words[j].stem] == 1]
     return denied
 
 
@@ -418,13 +426,14 @@ def _bound_elsewhere(found: Alignment, anchor: Name | Quantity, place: int, anch
     """Whether the source, at that place, gives the name or figure to something else than the claim does."""
     best, here = found.best, found.best.segment(place)
     others = [a for a in anchors if a is not anchor]
-    if any(best.segment(p) == here for a in others for p in _places(best, a)):
+    kin = [a for a in others if isinstance(a, Name) == isinstance(anchor, Name)]
+    if any(best.segment(p) == here for a in kin for p in _places(best, a)):
         return False
     if not isinstance(anchor, Name):
         around = [t for t in best.quantities if best.segment(t.first) == here and t.first != place]
         if any(rivals(q, t) for q in others if not isinstance(q, Name) for t in around):
             return True
-    return any(_taken(found, i, anchor, here) for i in _neighbours(found.claim, anchor))
+    return any(_taken(found, i, anchor, place) for i in _neighbours(found.claim, anchor))
 
 
 def _neighbours(claim: Statement, anchor: Name | Quantity) -> list[int]:
@@ -433,16 +442,18 @@ def _neighbours(claim: Statement, anchor: Name | Quantity) -> list[int]:
     return before + [i for i in claim.content if i >= anchor.last][:2]
 
 
-def _taken(found: Alignment, i: int, anchor: Name | Quantity, here: int) -> bool:
-    """Whether a word of the claim stands in the source only in other segments, with a rival where the claim has its anchor."""
+def _taken(found: Alignment, i: int, anchor: Name | Quantity, place: int) -> bool:
+    """Whether a word next to the anchor stands in the source with a rival in the anchor's place, and nowhere with the anchor."""
     best, words = found.best, found.best.reading.text.words
     stem = found.claim.reading.text.words[i].stem
     places = [j for j in best.content if words[j].stem == stem]
-    if not places or any(best.segment(j) == here for j in places):
+    behind, here = anchor.first > i, best.segment(place)
+    if not places or any(0 < (place - j if behind else j - place) <= NEAR for j in places):
         return False
-    behind = anchor.first > i
+    if isinstance(anchor, Name) and any(best.segment(j) == here for j in places):
+        return False
     others = _rivals(found, anchor)
-    return all(any(0 < (r.first - j if behind else j - r.last + 1) <= NEAR for r in others) for j in places)
+    return any(0 < (r.first - j if behind else j - r.last + 1) <= NEAR for r in others for j in places)
 
 
 def _rivals(found: Alignment, anchor: Name | Quantity) -> Sequence[Name | Quantity]:

@@ -67,7 +67,8 @@ def _misfits(mine: _Frame, frames: list[_Frame], source: Statement) -> bool:
         return True
     if any(mine.patient & mine.hard and f.patient & f.hard for f in agents):
         return True
-    names = [frozenset(n.parts) for n in source.names]
+    words = source.reading.text.words
+    names = [frozenset(words[i].stem for i in range(n.first, n.last)) for n in source.names]
     return any(_is_name(f.agent, names) and _is_name(mine.agent, names) for f in patients)
 
 
@@ -115,9 +116,9 @@ def _phrase(statement: Statement, token: int, step: int) -> tuple[Words, Words, 
         if word.number:
             pass  # figures are compared by value elsewhere
         elif word.content:
-            found.add(word.folded.removesuffix("'s") if word.capital else word.stem)
+            found.add(word.stem)
             if word.capital:
-                hard.add(word.folded.removesuffix("'s"))
+                hard.add(word.stem)
         elif found or (step > 0 and word.lower in _prepositions() and word.lower not in COMPARING):
             break
         if word.lower in PRONOUNS and step < 0 and not found:
@@ -167,7 +168,7 @@ def _attached(statement: Statement) -> list[tuple[str, Words, int]]:
             phrase: set[str] = set()
             for j in range(i + 1, min(i + 6, statement.last)):
                 if words[j].content and not words[j].number:
-                    phrase.add(words[j].folded.removesuffix("'s") if words[j].capital else words[j].stem)
+                    phrase.add(words[j].stem)
                 elif phrase or words[j].lower not in ARTICLES:
                     break
             if phrase:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
-from stillme.errors import shown
+from stillme.errors import BackendError, shown
 from stillme.evidence.safety import find_dangers
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer, Span
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from stillme.evidence import Evidence
     from stillme.evidence.text import Text
 
@@ -31,6 +33,19 @@ LONGEST_REASON: Final = 120
 class _Opinion(NamedTuple):
     safe: bool
     category: str | None = None
+
+
+class _WithoutItsMessage:
+    """What foreign code raises here leaves as a BackendError that only names its type: a message may hold the text."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is not None and issubclass(kind, Exception):
+            raise BackendError(f"the guard callable raised {kind.__name__}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,9 @@ class EthicsAdapter(Observer):
         elif self.guard_callable is None:
             found = self._judged(text)
         else:
-            found = self._adapted(text, self.guard_callable(text.raw))
+            # Its answer is foreign too: reading an attribute of it may raise.
+            with _WithoutItsMessage():
+                found = self._adapted(text, self.guard_callable(text.raw))
         return replace(found, stage=self.target)
 
     def _judged(self, text: Text) -> Finding:
