@@ -418,8 +418,8 @@ def test_every_list_that_a_rule_names_exists_and_every_list_is_in_both_languages
     rules, context = load("safety"), load("safety_context")
     english = {*rules["triggers"]["en"], *context["context"]["en"]}
     vietnamese = {*rules["triggers"]["vi"], *context["context"]["vi"]}
-    named = {rule[key] for rule in rules["rules"] for key in ("act", "object", "also", "after") if key in rule}
-    named |= {name for rule in rules["rules"] for name in rule.get("unless", ())}
+    named = {rule[key] for rule in rules["rules"] for key in ("act", "object", "after") if key in rule}
+    named |= {name for rule in rules["rules"] for name in (*rule.get("also", ()), *rule.get("unless", ()))}
 
     # found by the code, not by a list: a possessive, a proper name
     assert named - english - vietnamese == {"another's", "name"}

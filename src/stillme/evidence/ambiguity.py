@@ -12,14 +12,15 @@ from stillme.evidence.library import Library
 from stillme.evidence.names import Name, capitalised_words, find_names
 from stillme.evidence.passage import Passage
 from stillme.evidence.reading import Statement
-from stillme.evidence.rules import load
+from stillme.evidence.rules import load, word_rules
 from stillme.evidence.text import Sentence, Text, fold
 
 __all__ = ["Ambiguity", "Option", "find_ambiguity"]
 
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
-ASKING: Final = frozenset(["which", "what", "nào", "gì"])
+ASKING: Final = frozenset({"which", "what", "nào", "gì", "mấy", "many"})
+LONGEST_TITLE: Final = 2
 DETERMINERS: Final = frozenset(["the", "a", "an", "my", "our", "your", "his", "her", "their"])
 
 
@@ -95,17 +96,18 @@ def _reference(query: Text) -> str | None:
 
 def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option, ...]:
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
-    asked = {w.stem for w in query.words if w.content}
-    if not asked:
-        return ()
+    asked = _asked(query, library)
+    titled = {w.stem for heading in library.headings for w in heading.text.words}
+    wanted = (asked - titled) or asked
+    kinds = _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
     heads: dict[str, set[tuple[str, ...]]] = {}
-    for place, count in sorted(library.sharing(asked).items()):
+    for place, count in sorted(library.sharing(wanted).items()):
         statement = library.places[place][1]
-        subject = _subject(statement) if count >= ENOUGH_OF_QUESTION * len(asked) else None
+        subject = _subject(statement) if count >= ENOUGH_OF_QUESTION * len(wanted) else None
         if subject is None:
             continue
-        head, option = _head_and_option(statement, subject, asked, by_reference)
+        head, option = _head_and_option(statement, subject, asked, kinds, by_reference)
         if option is not None:
             found.setdefault(option.parts, option)
             heads.setdefault(head, set()).add(option.parts)
@@ -116,6 +118,26 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
     if not by_reference and not _speaks_of_kind(asked, heads, library):
         return ()
     return tuple(options[:MOST_OPTIONS])
+
+
+def _asked(query: Text, library: Library) -> set[str]:
+    """The stems of the question's content; of Vietnamese typed without accents, those that the passages have with them."""
+    stems = {w.stem for w in query.words if w.content}
+    if query.accented or stems & set(library.index):
+        return stems
+    typed = {w.folded for w in query.words if w.word and w.folded not in word_rules().stop_folded}
+    return {stem for stem in library.index if fold(stem) in typed}
+
+
+def _kinds(query: Text) -> set[str]:
+    """What the question calls the thing it asks about: the noun behind an article, 'plan' of 'the mobile plan'."""
+    found: set[str] = set()
+    for i, word in enumerate(query.words):
+        if word.lower in DETERMINERS:
+            run = [w for w in query.words[i + 1 : i + 5]]
+            length = next((k for k, w in enumerate(run) if not w.content), len(run))
+            found.update(w.stem for w in run[:length])
+    return found
 
 
 def _speaks_of_kind(asked: set[str], heads: dict[str, set[tuple[str, ...]]], library: Library) -> bool:
@@ -132,7 +154,7 @@ def _subject(statement: Statement) -> Name | None:
     """The name that opens the statement, behind an article at the most."""
     text, first = statement.reading.text, statement.first
     start = first + 1 if text.words[first].lower in DETERMINERS else first
-    name = next((n for n in statement.names if n.first in (start, first)), None)
+    name = next((n for n in statement.names if n.first - start <= LONGEST_TITLE), None)
     if name is not None:
         return name
     opening = text.words[start] if start < statement.last else None
@@ -150,26 +172,23 @@ def _subject(statement: Statement) -> Name | None:
 
 
 def _head_and_option(
-    statement: Statement, subject: Name, asked: set[str], by_reference: bool
+    statement: Statement, subject: Name, asked: set[str], kinds: set[str], by_reference: bool
 ) -> tuple[str, Option | None]:
     """The kind of thing the subject is ('plan' of 'the Starter plan', 'gói' of 'Gói Gia Đình'), and what tells it from others."""
     text = statement.reading.text
     words = text.words
     inside = [i for i in range(subject.first, subject.last) if words[i].word or words[i].number]
     last = subject.last
-    head = None
-    if last < statement.last and words[last].stem in asked and not words[last].capital and not words[last].stop:
+    if by_reference:
+        return "", Option(text.slice(subject.first, last), tuple(words[i].lower for i in inside))
+    head = next((i for i in inside if words[i].stem in asked), None)
+    if last < statement.last and words[last].stem in kinds and not words[last].capital:
         head, last = last, last + 1
-    if head is None:
-        head = next((i for i in inside if words[i].stem in asked), None)
-    if head is None and len(inside) > 1:
-        head = inside[-1] if by_reference else inside[0]
-    elif head is None and not by_reference:
+    if head is None and len(inside) < 2:
         return "", None
-    kind = words[head].stem if head is not None else "?"
+    head = inside[0] if head is None else head
     parts = tuple(words[i].lower for i in inside if i != head)
-    label = text.slice(subject.first, last)
-    return kind, Option(label, parts) if parts else None
+    return words[head].stem, Option(text.slice(subject.first, last), parts) if parts else None
 
 
 def _asks_for_all(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:

@@ -12,7 +12,7 @@ from stillme.evidence.alignment import Alignment, Objection, align
 from stillme.evidence.concepts import opposite_stems
 from stillme.evidence.library import Library
 from stillme.evidence.numbers import agrees, rivals
-from stillme.evidence.reading import Reading, Statement
+from stillme.evidence.reading import Reading, Statement, cues
 
 __all__ = ["Disagreement", "find_conflicts"]
 
@@ -96,6 +96,8 @@ def _may_disagree(mine: Statement, theirs: Statement) -> bool:
         return True
     if any(rivals(q, t) for q in mine.quantities for t in theirs.quantities):
         return True
+    if mine.names and theirs.names and not mine.quantities:
+        return True
     opposites = opposite_stems()
     return any(
         stem in opposites and not opposites[stem].isdisjoint(theirs.every_stem)
@@ -120,10 +122,10 @@ def _disagreement(found: Alignment) -> Objection | None:
 
 def _speaks_of_another(found: Alignment) -> bool:
     """'Adults pay 12' and 'children pay 8': each has a word of its own where the other has another."""
-    mine = [i for i in found.missing if not _in_figure(found.claim, i)]
-    words = found.best.reading.text.words
-    extra = [j for j in found.best.content if words[j].stem not in found.claim.stems and not _in_figure(found.best, j)]
-    return bool(mine and extra)
+    light, own, words = cues().words("light"), found.claim.reading.text.words, found.best.reading.text.words
+    mine = [i for i in found.missing if not _in_figure(found.claim, i) and own[i].lower not in light]
+    extra = [j for j in found.best.content if words[j].stem not in found.claim.stems and words[j].lower not in light]
+    return bool(mine) and any(not _in_figure(found.best, j) for j in extra)
 
 
 def _in_figure(statement: Statement, token: int) -> bool:

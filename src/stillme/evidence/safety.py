@@ -59,7 +59,7 @@ class _Rule:
     crossing: Literal["", "any", "topic"] = ""
     mood: Literal["asked", "named", "requested", "said"] = "asked"
     noun: bool = False
-    also: str | None = None
+    also: tuple[str, ...] = ()
     after: str | None = None
     unless: tuple[str, ...] = ()
 
@@ -91,7 +91,8 @@ def _people() -> frozenset[str]:
 
 @cache
 def _rules() -> tuple[_Rule, ...]:
-    return tuple(_Rule(**{**rule, "unless": tuple(rule.get("unless", ()))}) for rule in load("safety")["rules"])
+    lists = ("also", "unless")
+    return tuple(_Rule(**{**rule, **{k: tuple(rule.get(k, ())) for k in lists}}) for rule in load("safety")["rules"])
 
 
 @cache
@@ -181,6 +182,7 @@ def _roles(whole: _Whole, sentence: Sentence, hits: Hits, previous: set[str]) ->
         roles.setdefault(name, []).append((start, end))
     _add_people(text, sentence, roles)
     _add_referred(text, sentence, roles, previous)
+    _drop_never(roles)
     for ranges in roles.values():
         ranges.sort()
     return roles
@@ -213,6 +215,14 @@ def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
         roles["name"] = names
     if "person" in roles:
         roles["person"] = [r for r in roles["person"] if not _possessive(text, r)]
+
+
+def _drop_never(roles: Roles) -> None:
+    """'So that she never wakes up' forbids nothing: the 'never' of an aim is no word of the law."""
+    aims = roles.get("deadly_end", ())
+    lawful = [r for r in roles.pop("lawful", ()) if not any(first <= r[0] < last for first, last in aims[:1])]
+    if lawful:
+        roles["lawful"] = lawful
 
 
 def _under_age(text: Text, i: int, last: int) -> bool:
@@ -256,8 +266,13 @@ class _Scene:
         self.head = self._head()
 
     def _head(self) -> int:
-        """Where the sentence itself begins, behind bullets, quotation marks, numbering and words such as 'then'."""
+        """Where the sentence itself begins, behind bullets, quotation marks, numbering and words such as 'then'.
+
+        In a draft also behind 'you should': what follows is an instruction like any other.
+        """
         leads = dict(self.roles.get("leads", ()))
+        if self.target == "draft":
+            leads = {**dict(self.roles.get("advises", ())), **leads}
         i = self.sentence.first
         while i < self.sentence.last and (i in leads or not self.text.words[i].word):
             i = leads.get(i, i + 1)
@@ -268,7 +283,7 @@ class _Scene:
         return next((rule.category for rule in _rules() if self._holds(rule)), None)
 
     def _holds(self, rule: _Rule) -> bool:
-        needed = (rule.act, rule.object, rule.also)
+        needed = (rule.act, rule.object, *rule.also)
         if not all(name in self.roles for name in needed if name) or any(map(self._exempt, rule.unless)):
             return False
         return any(self._meant(rule, act) for act in self.roles[rule.act] if self._reaches(rule, act))
