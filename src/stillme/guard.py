@@ -17,12 +17,14 @@ from stillme.contract import (
     Statement,
     Verdict,
     VerifyRequest,
+    made,
     parse_request,
 )
 from stillme.decision import Ruling, band, decide
 from stillme.errors import InputError
+from stillme.evidence.claims import Claim
 from stillme.evidence.evidence import DEFAULT_GROUNDER, Evidence
-from stillme.evidence.grounding import Grounder
+from stillme.evidence.grounding import Grounder, Judgement
 from stillme.policy import Policy, PolicyWatcher
 from stillme.response import citations, respond
 from stillme.validators.base import Finding, Validator
@@ -209,49 +211,41 @@ def _probability(evidence: Evidence, ruling: Ruling, exited: bool) -> float:
 
 
 def _claims(evidence: Evidence) -> list[ClaimVerdict]:
-    raw = evidence.draft.raw
     judged = {claim.start: judgement for claim, judgement in evidence.judged}
-    found: list[ClaimVerdict] = []
-    for claim in evidence.claims:
-        text = raw[claim.start : claim.end]
-        judgement = judged.get(claim.start)
-        if judgement is None:
-            found.append(
-                ClaimVerdict.model_construct(
-                    text=text, start=claim.start, end=claim.end, status="not_factual", detail=claim.kind
-                )
-            )
-            continue
-        quote = judgement.quote
-        found.append(
-            ClaimVerdict.model_construct(
-                text=text,
-                start=claim.start,
-                end=claim.end,
-                status=judgement.status,
-                score=judgement.score,
-                source_ids=list(dict.fromkeys(evidence.passages[i].source_id for i in judgement.passages)),
-                quote=evidence.passages[quote.passage].given.text[quote.start : quote.end] if quote else None,
-                unsupported_spans=list(judgement.unsupported),
-                decided_by=judgement.decided_by,
-                detail=judgement.detail or None,
-            )
-        )
-    return found
+    return [_claim(evidence, claim, judged.get(claim.start)) for claim in evidence.claims]
+
+
+def _claim(evidence: Evidence, claim: Claim, judged: Judgement | None) -> ClaimVerdict:
+    quote = judged.quote if judged else None
+    passages = evidence.passages
+    values = {
+        "text": evidence.draft.raw[claim.start : claim.end],
+        "start": claim.start,
+        "end": claim.end,
+        "status": judged.status if judged else "not_factual",
+        "score": judged.score if judged else None,
+        "source_ids": list(dict.fromkeys(passages[i].source_id for i in judged.passages)) if judged else [],
+        "quote": passages[quote.passage].given.text[quote.start : quote.end] if quote else None,
+        "unsupported_spans": list(judged.unsupported) if judged else [],
+        "decided_by": judged.decided_by if judged else None,
+        "detail": (judged.detail or None) if judged else claim.kind,
+    }
+    return made(ClaimVerdict, values)
 
 
 def _record(f: Finding) -> FindingRecord:
-    return FindingRecord.model_construct(
-        validator=f.validator,
-        outcome=f.outcome,
-        gate=f.gate,
-        stage=f.stage,
-        reason=str(f.reason) if f.reason else None,
-        detail=f.detail,
-        spans=list(f.spans),
-        repaired=f.repaired,
-        elapsed_ms=f.elapsed_ms,
-    )
+    values = {
+        "validator": f.validator,
+        "outcome": f.outcome,
+        "gate": f.gate,
+        "stage": f.stage,
+        "reason": str(f.reason) if f.reason else None,
+        "detail": f.detail,
+        "spans": list(f.spans),
+        "repaired": f.repaired,
+        "elapsed_ms": f.elapsed_ms,
+    }
+    return made(FindingRecord, values)
 
 
 def _conflicts(evidence: Evidence) -> list[Conflict]:

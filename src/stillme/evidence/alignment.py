@@ -53,6 +53,8 @@ class Alignment:
     context: set[int] = field(default_factory=set)
     """Content tokens that stand in the heading or elsewhere in the passage only, as a name spoken of before may."""
     objections: list[Objection] = field(default_factory=list)
+    verbatim: bool = False
+    """The claim is a copy of the statement or of a part of it."""
 
     @property
     def best(self) -> Statement:
@@ -77,6 +79,7 @@ def align(
     found = Alignment(claim, source, statements)
     if _verbatim(claim, found.best):
         found.covered.update(claim.content)
+        found.verbatim = True
         return found
     _cover_words(found, heading)
     _cover_figures(found, heading)

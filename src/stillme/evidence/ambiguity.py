@@ -134,7 +134,7 @@ def _kinds(query: Text) -> set[str]:
     found: set[str] = set()
     for i, word in enumerate(query.words):
         if word.lower in DETERMINERS:
-            run = [w for w in query.words[i + 1 : i + 5]]
+            run = query.words[i + 1 : i + 5]
             length = next((k for k, w in enumerate(run) if not w.content), len(run))
             found.update(w.stem for w in run[:length])
     return found

@@ -98,9 +98,7 @@ def _without_lead_words(claims: list[Claim]) -> list[Claim]:
     ]
 
 
-def _kind(
-    draft: Text, s: Sentence, own: Sequence[Marker], said: Sequence[int], in_sources: bool, asked: str
-) -> str:
+def _kind(draft: Text, s: Sentence, own: Sequence[Marker], said: Sequence[int], in_sources: bool, asked: str) -> str:
     """What a sentence is by its place, else by what it says."""
     if within(draft.code, s.start):
         return "code"

@@ -51,15 +51,19 @@ def find_conflicts(library: Library) -> list[Disagreement]:
 def _related(library: Library) -> list[tuple[int, int]]:
     """Pairs of statements of different sources that share at least two words which are not everywhere."""
     places, sources = library.places, [p.source_id for p in library.passages]
+    index = library.index
+    telling = frozenset(
+        stem
+        for stem, holders in index.items()
+        if 1 < len(holders) <= COMMON and places[holders[0]][0] != places[holders[-1]][0] and not stem[0].isdigit()
+    )
     related: list[tuple[int, int]] = []
     for a, (passage, statement) in enumerate(places):
         shared: dict[int, int] = {}
-        for stem in statement.stems:
-            holders = library.index[stem]
-            if 1 < len(holders) <= COMMON and not stem[0].isdigit():
-                for b in holders:
-                    if b > a:
-                        shared[b] = shared.get(b, 0) + 1
+        for stem in statement.stems & telling:
+            for b in index[stem]:
+                if b > a:
+                    shared[b] = shared.get(b, 0) + 1
         for b, count in sorted(shared.items()):
             shorter = min(len(statement.stems), len(places[b][1].stems))
             if count >= max(LEAST_SHARED, LEAST_ALIKE * shorter) and sources[places[b][0]] != sources[passage]:

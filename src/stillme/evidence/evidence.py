@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Final
 
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
@@ -242,12 +243,14 @@ class Evidence:
 
     @property
     def source_readings(self) -> list[Reading]:
-        """Each passage and each heading, read."""
-        return [*self.library.readings, *self.library.headings]
+        """Each passage and each heading, read; those that the draft cites come first."""
+        return self._by_use
 
     def states(self, quantity: Quantity) -> bool:
         """Whether a passage, a title or a timestamp states a figure; the passages that the draft cites are asked first."""
-        return any(agrees(quantity, q) for reading in self._by_use for q in reading.quantities)
+        statements = [s for reading in self._by_use for s in reading.statements]
+        read = [s for s in statements if "quantities" in s.__dict__]  # by the grounder: the likely places come first
+        return any(agrees(quantity, q) for s in chain(read, statements) for q in s.quantities)
 
     @lazy
     def _by_use(self) -> list[Reading]:

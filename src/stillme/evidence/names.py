@@ -73,7 +73,9 @@ def _run(text: Text, i: int, stop: int) -> int:
     while i < stop:
         word = words[i]
         joined = not gaps[i]
-        if (word.capital and (gaps[i].isspace() or words[i - 1].text in "-–'’")) or (joined and word.number and words[i - 1].word):
+        if (word.capital and (gaps[i].isspace() or words[i - 1].text in "-–'’")) or (
+            joined and word.number and words[i - 1].word
+        ):
             i += 1
         elif (
             joined

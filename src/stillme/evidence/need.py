@@ -30,7 +30,7 @@ CODE: Final = "code"
 CHITCHAT: Final = "chitchat"
 STATEMENT: Final = "statement"  # of one sentence: it neither asks nor is any of the other kinds
 
-SMALL_TALK: Final = {"greeting": GREETING, "thanks": THANKS, "acknowledgement": CHITCHAT}
+SMALL_TALK: Final = {"greeting": GREETING, "thanks": THANKS, "acknowledgement": CHITCHAT, "closing": CHITCHAT}
 TALK: Final = {
     "assistant": ASSISTANT,
     "assistant_whole": ASSISTANT,
@@ -38,7 +38,11 @@ TALK: Final = {
     "opinion_whole": OPINION,
     "chitchat": CHITCHAT,
     "chitchat_whole": CHITCHAT,
+    "advice": OPINION,
 }
+TALKING: Final = tuple(name for name in TALK if name != "advice")
+MUST_END: Final = ("assistant_whole", "opinion_whole", "chitchat_whole", "advice")
+ADVICE: Final = ("advice", "trouble")
 WORK: Final = (
     "rewrites", "shortens", "edits", "texts", "makes", "wishes", "art", "mail", "program", "informing", "how_to",
 )  # fmt: skip
@@ -47,7 +51,7 @@ MAKING: Final = ("makes", "wishes")
 MADE: Final = ("art", "mail", "program")
 WORDS: Final = (
     "openers", "user", "addressed", "fillers", "thanked_for", "given", "code_work", "definite", "about", "about_later",
-    "address", "unaccented_you", "before_you", "tails", "moods", "question_words", "question_particles",
+    "address", "unaccented_you", "before_you", "tails", "moods", "advice_words", "advice_joins", "trouble_ends", "question_words", "question_particles",
     "source_words", "source_asked_en", "source_asked_vi", "source_before", "source_before_not", "source_after",
     "source_of", "source_refused",
 )  # fmt: skip
@@ -166,11 +170,35 @@ def _find(query: Text) -> list[Match]:
     if makes or not _heads(*REWRITING).isdisjoint(tokens):
         matches += _lexicon(*WORK).find(query)
     if not (words["address"].isdisjoint(tokens) and words["moods"].isdisjoint(tokens)):
-        matches += _lexicon(*TALK).find(query)
+        matches += _lexicon(*TALKING).find(query)
+    if not (words["advice_words"].isdisjoint(tokens) or _heads("trouble").isdisjoint(tokens)):
+        matches += _advice(query)
     # Small talk after something else changes nothing, so that only its first word is looked at.
     if matches or next((t for t in tokens if t[:1].isalpha()), "") in _heads(*SMALL_TALK):
         matches += _lexicon(*SMALL_TALK).find(query)
     return sorted(matches, key=_first)
+
+
+def _advice(query: Text) -> list[Match]:
+    """The questions for advice, if the query tells of a trouble of the user's own; both end their clauses."""
+    words, tokens = _words(), query.lowers
+    found = list(_lexicon(*ADVICE).find(query))
+    questions = [m for m in found if m.name == "advice"]
+    begun = {m.first for m in questions}
+
+    def is_told(end: int) -> bool:
+        return (
+            end == len(tokens) or end in begun or not tokens[end][:1].isalnum() or tokens[end] in words["trouble_ends"]
+        )
+
+    troubles = {m.first: m.last for m in found if m.name == "trouble" and is_told(m.last)}
+    if not troubles:
+        return []
+    ends = (m.last + (m.last < len(tokens) and tokens[m.last] in words["advice_joins"]) for m in questions)
+    return [
+        m._replace(last=troubles.get(end, m.last)) if end in troubles else m
+        for m, end in zip(questions, ends, strict=True)
+    ]
 
 
 def _sentences(query: Text) -> Iterator[tuple[int, int]]:
@@ -318,7 +346,7 @@ class _Sentence:
             before = tokens[match.first - 1]
             if before[:1].isalnum() and before not in words["before_you"]:
                 return False
-        rest = range(match.last, self.last) if match.name.endswith("_whole") else ()
+        rest = range(match.last, self.last) if match.name in MUST_END else ()
         return all(tokens[i] in words["tails"] or not tokens[i][:1].isalnum() for i in rest)
 
     def _asks(self) -> bool:

@@ -219,8 +219,8 @@ def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
 
 def _drop_never(roles: Roles) -> None:
     """'So that she never wakes up' forbids nothing: the 'never' of an aim is no word of the law."""
-    aims = roles.get("deadly_end", ())
-    lawful = [r for r in roles.pop("lawful", ()) if not any(first <= r[0] < last for first, last in aims[:1])]
+    aimed = {i for first, last in roles.get("deadly_end", ()) for i in range(first, last)}
+    lawful = [(first, last) for first, last in roles.pop("lawful", ()) if first not in aimed]
     if lawful:
         roles["lawful"] = lawful
 

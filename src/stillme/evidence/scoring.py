@@ -17,8 +17,13 @@ FEATURES: Final = (
 )  # fmt: skip
 
 
+VERBATIM: Final = tuple(float(name in ("bias", "covered", "core")) for name in FEATURES)
+
+
 def features(found: Alignment) -> tuple[float, ...]:
     """What the probability is computed from; the order is that of FEATURES."""
+    if found.verbatim:
+        return VERBATIM
     content = found.claim.content
     total = max(1, len(content))
     missing = set(found.missing)

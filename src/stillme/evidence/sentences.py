@@ -45,7 +45,7 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]
     cuts: set[int] = set()
     if "\n" in text.raw:
         cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
-    for i in [i for i, word in enumerate(words) if word.text in STOPS]:
+    for i in [i for i, token in enumerate(text.tokens) if token in STOPS]:
         after = _after_closers(text, i + 1)
         if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
             cuts.add(_after_markers(text, after, marked, behind) if marked else after)

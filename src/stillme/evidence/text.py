@@ -122,7 +122,8 @@ class Text:
         self.raw = raw
         pattern = PLAIN_TOKEN if raw.isascii() or not HAS_INNER.search(raw) else MARKED_TOKEN
         self._parts: list[str] = pattern.split(raw)
-        self.words: list[Word] = list(map(word_of, self._parts[1::2]))
+        self.tokens: list[str] = self._parts[1::2]
+        self.words: list[Word] = list(map(word_of, self.tokens))
 
     def __len__(self) -> int:
         return len(self.words)
