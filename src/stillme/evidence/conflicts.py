@@ -20,7 +20,7 @@ ANSWERS: Final = frozenset({"is", "was", "by", "are", "were", "là", "bởi", "d
 LEAST_SHARED: Final = 2
 LEAST_ALIKE: Final = 0.4
 LEAST_COVERED: Final = 0.6
-COMMON: Final = 24
+COMMON: Final = 10
 DISAGREES: Final = frozenset({"figure", "negation", "opposite"})
 DIFFERENT_SUBJECT: Final = frozenset({"name", "name missing", "roles", "binding"})
 

@@ -247,10 +247,12 @@ class Evidence:
         return self._by_use
 
     def states(self, quantity: Quantity) -> bool:
-        """Whether a passage, a title or a timestamp states a figure; the passages that the draft cites are asked first."""
-        statements = [s for reading in self._by_use for s in reading.statements]
-        read = [s for s in statements if "quantities" in s.__dict__]  # by the grounder: the likely places come first
-        return any(agrees(quantity, q) for s in chain(read, statements) for q in s.quantities)
+        """Whether a passage, a title or a timestamp states a figure; where it is written with the same digits is asked first."""
+        index, places = self.library.index, self.library.places
+        written = {w.stem for w in self.draft.words[quantity.first : quantity.last] if w.number}
+        likely = (places[place][1] for stem in sorted(written) for place in index.get(stem, ()))
+        others = (statement for reading in self._by_use for statement in reading.statements)
+        return any(agrees(quantity, q) for statement in chain(likely, others) for q in statement.quantities)
 
     @lazy
     def _by_use(self) -> list[Reading]:

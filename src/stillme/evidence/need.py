@@ -180,25 +180,24 @@ def _find(query: Text) -> list[Match]:
 
 
 def _advice(query: Text) -> list[Match]:
-    """The questions for advice, if the query tells of a trouble of the user's own; both end their clauses."""
+    """The questions for advice, if the query tells of a trouble of the user's own that ends its clause."""
     words, tokens = _words(), query.lowers
     found = list(_lexicon(*ADVICE).find(query))
     questions = [m for m in found if m.name == "advice"]
-    begun = {m.first for m in questions}
-
-    def is_told(end: int) -> bool:
-        return (
-            end == len(tokens) or end in begun or not tokens[end][:1].isalnum() or tokens[end] in words["trouble_ends"]
-        )
-
-    troubles = {m.first: m.last for m in found if m.name == "trouble" and is_told(m.last)}
+    begun = {len(tokens), *(m.first for m in questions)}
+    troubles = {
+        m.first: m.last
+        for m in found
+        if m.name == "trouble"
+        and (m.last in begun or not tokens[m.last][:1].isalnum() or tokens[m.last] in words["trouble_ends"])
+    }
     if not troubles:
         return []
-    ends = (m.last + (m.last < len(tokens) and tokens[m.last] in words["advice_joins"]) for m in questions)
-    return [
-        m._replace(last=troubles.get(end, m.last)) if end in troubles else m
-        for m, end in zip(questions, ends, strict=True)
+    # "What should I do when my boss is rude?": the trouble belongs to the question.
+    joined = [
+        m.last + (tokens[m.last : m.last + 1] != [] and tokens[m.last] in words["advice_joins"]) for m in questions
     ]
+    return [m._replace(last=troubles.get(at, m.last)) for m, at in zip(questions, joined, strict=True)]
 
 
 def _sentences(query: Text) -> Iterator[tuple[int, int]]:

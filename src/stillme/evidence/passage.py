@@ -40,6 +40,8 @@ class Passage:
     @lazy
     def language(self) -> str:
         """Vietnamese where a good share of the words carries accents, else read as English."""
+        if not self.text.accented:
+            return "en"
         words = [w for w in self.text.words if w.word]
         return "vi" if words and sum(w.accented for w in words) > 0.15 * len(words) else "en"
 

@@ -18,6 +18,7 @@ __all__ = ["Cues", "Reading", "Statement", "cues"]
 
 NEGATION_REACH: Final = 5
 SEGMENT_WORDS: Final = frozenset(["and", "or", "but", "while", "whereas", "và", "hoặc", "còn", "nhưng"])
+NO_STEM: Final = frozenset({""})
 PLAIN_MARKS: Final = frozenset(".,;:!?\"'“”‘’()[]*_`")
 CLAUSE_MARKS: Final = frozenset(",;:.!?()")
 
@@ -84,8 +85,10 @@ class Statement:
     @lazy
     def stems(self) -> frozenset[str]:
         """The stems of its content words."""
-        words = self.reading.text.words
-        return frozenset(words[i].stem for i in self.content)
+        if self.reading.skipped:
+            words = self.reading.text.words
+            return frozenset(words[i].stem for i in self.content)
+        return frozenset(self.reading.text.stems[self.first : self.last]) - NO_STEM
 
     @lazy
     def every_stem(self) -> frozenset[str]:
@@ -109,9 +112,7 @@ class Statement:
     @lazy
     def folded(self) -> frozenset[str]:
         """All its words without accents."""
-        return frozenset(
-            w.folded.removesuffix("'s") for w in self.reading.text.words[self.first : self.last] if w.word or w.number
-        )
+        return without_possessives(self.reading.text.folded[self.first : self.last])
 
     @lazy
     def pairs(self) -> frozenset[str]:
@@ -222,7 +223,7 @@ class Reading:
     @lazy
     def folded(self) -> frozenset[str]:
         """All words of the text without accents."""
-        return frozenset(w.folded.removesuffix("'s") for w in self.text.words)
+        return without_possessives(self.text.folded)
 
     @lazy
     def pairs(self) -> frozenset[str]:
@@ -232,6 +233,12 @@ class Reading:
     def holds_name(self, name: Name) -> bool:
         """Whether the name stands anywhere in the text."""
         return name.within(self.folded) or spelt_otherwise(name, self.folded, lambda: self.pairs)
+
+
+def without_possessives(folded: Sequence[str]) -> frozenset[str]:
+    """The words as they are, and without the 's that some of them end with."""
+    words = frozenset(folded)
+    return words.union(w[:-2] for w in words if w.endswith("'s"))
 
 
 def joined_pairs(folded: Sequence[str]) -> frozenset[str]:

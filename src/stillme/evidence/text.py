@@ -163,9 +163,14 @@ class Text:
         return [w.folded for w in self.words]
 
     @lazy
+    def stems(self) -> list[str]:
+        """The stem of each token that carries content, '' for the others."""
+        return [w.stem if w.content else "" for w in self.words]
+
+    @lazy
     def accented(self) -> bool:
         """Whether any word carries an accent."""
-        return any(w.accented for w in self.words)
+        return not self.raw.isascii() and any(w.accented for w in self.words)
 
     @lazy
     def code(self) -> list[tuple[int, int]]:
