@@ -77,6 +77,24 @@ def test_dates(raw: str, language: str, dates: tuple[Date, ...]) -> None:
         pytest.param("12-14 March 2020", "en", [Date(2020, 3, 12), Date(2020, 3, 14)], id="days of one month"),
         pytest.param("March 25-27, 2020", "en", [Date(2020, 3, 25), Date(2020, 3, 27)], id="month first"),
         pytest.param("từ ngày 12 đến 14 tháng 3", "vi", [Date(None, 3, 12), Date(None, 3, 14)], id="Vietnamese days"),
+        pytest.param("from 15 to 20 June 2026", "en", [Date(2026, 6, 15), Date(2026, 6, 20)], id="from and to"),
+        pytest.param("the 15th to the 20th of June", "en", [Date(None, 6, 15), Date(None, 6, 20)], id="ordinal days"),
+        pytest.param("15 June to 20 July 2026", "en", [Date(2026, 6, 15), Date(2026, 7, 20)], id="one year"),
+        pytest.param(
+            "June 15 to July 20, 2026", "en", [Date(2026, 6, 15), Date(2026, 7, 20)], id="one year, months first"
+        ),
+        pytest.param("5 December to 3 May 2026", "en", [Date(None, 12, 5), Date(2026, 5, 3)], id="the year before"),
+        pytest.param("June and July 2026 in", "en", [Date(2026, 7)], id="a month that begins the sentence"),
+        pytest.param(
+            "từ ngày 15 đến ngày 20 tháng 6 năm 2026",
+            "vi",
+            [Date(2026, 6, 15), Date(2026, 6, 20)],
+            id="ngày on both sides",
+        ),
+        pytest.param("15-20/6/2026", "vi", [Date(2026, 6, 15), Date(2026, 6, 20)], id="a dash and slashes"),
+        pytest.param("từ 15/6 đến 20/6/2026", "vi", [Date(2026, 6, 15), Date(2026, 6, 20)], id="slashes, one year"),
+        pytest.param("từ tháng 6 đến tháng 8 năm 2026", "vi", [Date(2026, 6), Date(2026, 8)], id="months of one year"),
+        pytest.param("từ 15 đến hết ngày 20 tháng 6", "vi", [Date(None, 6, 15), Date(None, 6, 20)], id="đến hết"),
         pytest.param("1939–1945", "en", [Date(1939), Date(1945)], id="years"),
         pytest.param("1939-45", "en", [Date(1939), Date(1945)], id="a short second year"),
         pytest.param("từ năm 1442 đến năm 1779", "vi", [Date(1442), Date(1779)], id="Vietnamese years"),
@@ -85,6 +103,23 @@ def test_dates(raw: str, language: str, dates: tuple[Date, ...]) -> None:
 def test_ranges_of_dates(raw: str, language: str, dates: list[Date]) -> None:
     """Both ends of a range have the month and year that stand once."""
     assert [q.dates[0] for q in find_quantities(Text(raw), language)] == dates
+
+
+@pytest.mark.parametrize(
+    ("raw", "language", "days"),
+    [
+        pytest.param("15, 16 and 17 June", "en", [15, 16, 17], id="days before the month"),
+        pytest.param("15 and 16 June", "en", [15, 16], id="two days"),
+        pytest.param("June 15, 16 and 17", "en", [15, 16, 17], id="days behind the month"),
+        pytest.param("ngày 15, 16 và 17 tháng 6", "vi", [15, 16, 17], id="Vietnamese days"),
+        pytest.param("ngày 15 và ngày 16 tháng 6", "vi", [15, 16], id="ngày before each"),
+        pytest.param("ngày 15 và 16/6", "vi", [15, 16], id="a slash"),
+        pytest.param("ngay 15, 16 va 17 thang 6", "vi", [15, 16, 17], id="without accents"),
+    ],
+)
+def test_lists_of_days(raw: str, language: str, days: list[int]) -> None:
+    """Each day of a list has the month that stands once."""
+    assert [q.dates for q in find_quantities(Text(raw), language)] == [(Date(None, 6, day),) for day in days]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +134,9 @@ def test_ranges_of_dates(raw: str, language: str, dates: list[Date]) -> None:
         pytest.param("2,008 people", "en", ["count"], id="a separator is no year"),
         pytest.param("3/4 of it", "en", ["percent"], id="a fraction"),
         pytest.param("24/7", "en", ["label"], id="always"),
+        pytest.param("June 15 and 20 people", "en", ["date", "count"], id="what is counted is no second day"),
+        pytest.param("on June 15, 12 people", "en", ["date", "count"], id="what is counted behind a comma"),
+        pytest.param("for $5, 6 June", "en", ["money:USD", "date"], id="money before a day"),
     ],
 )
 def test_what_is_no_date(raw: str, language: str, dimensions: list[str]) -> None:
@@ -155,6 +193,18 @@ def test_comparing_dates(claim: str, source: str, agreed: bool, rival: bool) -> 
         pytest.param("7 giờ 15 phút sáng", "vi", (435.0,), id="Vietnamese minutes"),
         pytest.param("lúc 8 giờ kém 15", "vi", (465.0, 1185.0), id="a quarter to eight"),
         pytest.param("nửa đêm", "vi", (0.0,), id="Vietnamese midnight in words"),
+        pytest.param("lúc 7 giờ 30 và", "vi", (450.0, 1170.0), id="minutes without phút"),
+        pytest.param("lúc 7 giờ 30 hàng ngày", "vi", (450.0, 1170.0), id="minutes before a word of time"),
+        pytest.param("lúc 7 giờ 30 khai mạc", "vi", (450.0, 1170.0), id="minutes before a verb"),
+        pytest.param("lúc 7 giờ rưỡi", "vi", (450.0, 1170.0), id="half past seven in Vietnamese"),
+        pytest.param("7 rưỡi sáng", "vi", (450.0,), id="half past seven without giờ"),
+        pytest.param("bảy rưỡi", "vi", (450.0, 1170.0), id="half past seven in words"),
+        pytest.param("half past two", "en", (150.0, 870.0), id="half past"),
+        pytest.param("half-past two in the afternoon", "en", (870.0,), id="half past in the afternoon"),
+        pytest.param("a quarter to nine", "en", (525.0, 1245.0), id="a quarter to"),
+        pytest.param("quarter past 9 p.m.", "en", (1275.0,), id="quarter past in figures"),
+        pytest.param("a quarter to one o'clock", "en", (45.0, 765.0), id="over the hour"),
+        pytest.param("twenty past six", "en", (380.0, 1100.0), id="minutes past"),
     ],
 )
 def test_clock_times(raw: str, language: str, minutes: tuple[float, ...]) -> None:
@@ -177,6 +227,13 @@ def test_clock_times(raw: str, language: str, minutes: tuple[float, ...]) -> Non
         pytest.param("8:15 a.m.", "8:15", True, id="an open part of the day"),
         pytest.param("5 p.m.", "từ 8 giờ đến 17 giờ", True, id="the end of Vietnamese opening hours"),
         pytest.param("9 giờ 56 phút", "9 hours and 56 minutes", True, id="a duration in both languages"),
+        pytest.param("7:30", "từ 7 giờ 30 đến 16 giờ 30", True, id="a Vietnamese range without phút"),
+        pytest.param("4:30 p.m.", "từ 7 giờ 30 đến 16 giờ 30", True, id="the end of such a range"),
+        pytest.param("lúc 7 rưỡi", "từ 7h30 đến 16h30", True, id="7 rưỡi and 7h30"),
+        pytest.param("7 giờ 30 phút", "7 giờ rưỡi", True, id="thirty minutes and a half"),
+        pytest.param("7:30", "8 giờ 30 người", False, id="thirty people are no minutes"),
+        pytest.param("half past two", "2:30 p.m.", True, id="half past and figures"),
+        pytest.param("a quarter to nine", "9:15", False, id="a quarter to is not a quarter past"),
     ],
 )
 def test_comparing_times(claim: str, source: str, agreed: bool) -> None:

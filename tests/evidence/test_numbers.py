@@ -50,6 +50,10 @@ VIETNAMESE = "ăâđêôơưàáảãạằắẳẵặầấẩẫậèéẻẽ
         pytest.param("2 tỷ 300 triệu lượt", "vi", 2.3e9, id="two Vietnamese scale words"),
         pytest.param("3 nghìn tỷ lượt", "vi", 3e12, id="a thousand billion"),
         pytest.param("1 triệu rưỡi lượt", "vi", 1500000.0, id="one and a half million in Vietnamese"),
+        pytest.param("1 triệu 2 trăm nghìn lượt", "vi", 1200000.0, id="a million and hundreds of thousands in digits"),
+        pytest.param("1 triệu hai trăm nghìn lượt", "vi", 1200000.0, id="digits and words in one number"),
+        pytest.param("2 tỷ 3 trăm triệu lượt", "vi", 2.3e9, id="a billion and hundreds of millions in digits"),
+        pytest.param("1 trieu 2 tram nghin luot", "vi", 1200000.0, id="several scale words without accents"),
         pytest.param("3 vạn quân", "vi", 30000.0, id="ten thousand in one word"),
         pytest.param("2 chục trứng", "vi", 20.0, id="tens"),
         pytest.param("2 tá trứng", "vi", 24.0, id="dozens in Vietnamese"),
@@ -115,6 +119,14 @@ def test_truly_ambiguous_writing_keeps_both_values(raw: str, language: str, valu
             "2 hours and 5 minutes", "en", [("2 hours and 5 minutes", "time", (7500.0,))], id="two units of time"
         ),
         pytest.param("5 feet 3 inches", "en", [("5 feet 3 inches", "length", (1.6002,))], id="two units of one length"),
+        pytest.param("one month's notice", "en", [("one month's", "span", (1.0,))], id="a month's notice"),
+        pytest.param("one week’s leave", "en", [("one week’s", "time", (604800.0,))], id="a curly apostrophe"),
+        pytest.param("three months' notice", "en", [("three months", "span", (3.0,))], id="months' notice"),
+        pytest.param("two weeks’ leave", "en", [("two weeks", "time", (1209600.0,))], id="weeks' leave"),
+        pytest.param("one mile's walk", "en", [("one mile's", "length", (1609.344,))], id="a mile's walk"),
+        pytest.param("khoảng một nửa", "vi", [("một nửa", "percent", (50.0,))], id="half without what it is of"),
+        pytest.param("it fell by half.", "en", [("half", "percent", (50.0,))], id="by half"),
+        pytest.param("more than half are", "en", [("half", "percent", (50.0,))], id="more than half"),
         pytest.param("8 ký tự", "vi", [("8", "count", (8.0,))], id="characters are no kilograms"),
         pytest.param("3 đồng nghiệp", "vi", [("3", "count", (3.0,))], id="colleagues are no money"),
         pytest.param("mật độ 3", "vi", [("3", "count", (3.0,))], id="a bare number"),
@@ -148,6 +160,13 @@ def test_units(raw: str, language: str, expected: list[tuple[str, str, tuple[flo
         pytest.param("450 nghìn đồng", "VND", 450000.0, id="a thousand đồng"),
         pytest.param("450.000 VND", "VND", 450000.0, id="VND, whose dot is no decimal point in English text either"),
         pytest.param("một triệu đồng", "VND", 1000000.0, id="a million in words"),
+        pytest.param("450.000 VNĐ", "VND", 450000.0, id="VNĐ behind"),
+        pytest.param("450.000vnđ", "VND", 450000.0, id="vnđ glued to the number"),
+        pytest.param("450.000 VNÐ", "VND", 450000.0, id="VNÐ with the other letter that looks the same"),
+        pytest.param("VNĐ 450.000", "VND", 450000.0, id="VNĐ before"),
+        pytest.param("đ450.000", "VND", 450000.0, id="đ before"),
+        pytest.param("450.000 (VNĐ)", "VND", 450000.0, id="VNĐ in brackets"),
+        pytest.param("450 nghìn VNĐ", "VND", 450000.0, id="VNĐ behind a scale word"),
     ],
 )
 def test_money(raw: str, currency: str, value: float) -> None:
@@ -175,6 +194,48 @@ def test_money(raw: str, currency: str, value: float) -> None:
 def test_ranges(raw: str, language: str, expected: list[tuple[str, float]]) -> None:
     """A range is two figures, and each has the unit that stands once."""
     assert [(dimension, values[0]) for _, dimension, values in figures(raw, language)] == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "language", "expected"),
+    [
+        pytest.param("giá 100đ 5 cái", "vi", ["100đ", "5"], id="đ belongs to the number before it"),
+        pytest.param("từ 100.000 đến 200.000 VNĐ", "vi", ["100.000", "200.000 VNĐ"], id="a range"),
+        pytest.param("450.000 (VNĐ)", "vi", ["450.000 (VNĐ)"], id="brackets"),
+    ],
+)
+def test_the_currency_is_part_of_the_figure(raw: str, language: str, expected: list[str]) -> None:
+    """Nothing of đ and VNĐ is left over to be taken for a name."""
+    assert [words for words, *_ in figures(raw, language)] == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "language", "expected"),
+    [
+        pytest.param("City beat the Rovers 3–1 at home", "en", [(3.0, 1.0)], id="behind a name"),
+        pytest.param("City 3–1 Rovers", "en", [(3.0, 1.0)], id="between two names"),
+        pytest.param("City 1-3 Rovers", "en", [(1.0, 3.0)], id="between two names, the loser first"),
+        pytest.param("they won 3-1 yesterday", "en", [(3.0, 1.0)], id="behind a verb"),
+        pytest.param("a 3–1 home win", "en", [(3.0, 1.0)], id="before what it is"),
+        pytest.param("they beat the home team 3-1", "en", [(3.0, 1.0)], id="behind a noun that takes numbers"),
+        pytest.param("they lost to the Rovers 1–3", "en", [(1.0, 3.0)], id="the smaller number first"),
+        pytest.param("they won 3 to 1", "en", [(3.0, 1.0)], id="to"),
+        pytest.param("she won 6-4, 7-6", "en", [(6.0, 4.0), (7.0, 6.0)], id="sets"),
+        pytest.param("lost to United 2:1", "en", [(2.0, 1.0)], id="a colon"),
+        pytest.param("a mix of 3:2:1", "en", [(3.0, 2.0, 1.0)], id="a ratio of three"),
+        pytest.param("Hà Nội thắng Viettel 3–1", "vi", [(3.0, 1.0)], id="Vietnamese, behind a name"),
+        pytest.param("thua 1-3 ngay trên sân nhà", "vi", [(1.0, 3.0)], id="Vietnamese, the smaller number first"),
+        pytest.param("với tỷ số 2-0", "vi", [(2.0, 0.0)], id="tỷ số"),
+        pytest.param("they won 3–5 medals", "en", [], id="a range of what is counted"),
+        pytest.param("pages 12-15", "en", [], id="pages"),
+        pytest.param("it fell from 5 to 3", "en", [], id="from and to"),
+        pytest.param("at 4:30", "en", [], id="a clock time"),
+        pytest.param("thắng 3-5 trận", "vi", [], id="a range of matches"),
+    ],
+)
+def test_scores(raw: str, language: str, expected: list[tuple[float, ...]]) -> None:
+    """A score is one figure with two sides, and no label of the name before it."""
+    assert [values for _, dimension, values in figures(raw, language) if dimension == "score"] == expected
 
 
 @pytest.mark.parametrize(
@@ -228,6 +289,8 @@ def test_numbers_that_are_names(raw: str, language: str, expected: list[tuple[st
         pytest.param("hàng trăm người, vài nghìn người", "vi", id="vague Vietnamese numbers"),
         pytest.param("She may march on.", "en", id="verbs that look like months"),
         pytest.param("The Sun sat low.", "en", id="words that look like weekdays"),
+        pytest.param("All of the pupils and the other half.", "en", id="all, and the other half"),
+        pytest.param("Toàn bộ học sinh, tất cả giáo viên.", "vi", id="toàn bộ and tất cả"),
     ],
 )
 def test_what_is_no_figure(raw: str, language: str) -> None:
@@ -288,6 +351,7 @@ def test_counted_nouns() -> None:
         pytest.param("younger than 25 years", "under", False, id="a downward comparative"),
         pytest.param("no longer than 25 days", "under", True, id="a denied comparative"),
         pytest.param("less than $5", "under", False, id="before a currency sign"),
+        pytest.param("the under-18 team", "under", False, id="a hyphen"),
         pytest.param("up to 3 devices", "under", True, id="up to"),
         pytest.param("tối đa 3 thiết bị", "under", True, id="tối đa"),
         pytest.param("không quá 3 lần", "under", True, id="không quá"),
@@ -341,6 +405,21 @@ AGREE = [
     ("trường đầu tiên", "the first school", "first"),
     ("1000 runners", "1000", "a noun against a bare number"),
     ("nhà 3 tầng", "3 tầng", "what a label noun counts"),
+    ("more than 1.2 million people", "1,234,567 people", "a bound in a scale word"),
+    ("fewer than 48,000 people", "dưới 48.000 người", "the same strict bound"),
+    ("at least 48,000 people", "48,000 people", "a bound that includes the value"),
+    ("tối đa 48.000 người", "48.000 người", "a bound that includes the value, in Vietnamese"),
+    ("up to 48,000 people", "48,000 people", "up to"),
+    ("48,000 people", "at least 48,000 people", "the value of a bound that includes it"),
+    ("they beat the Rovers 3–1", "City won 3-1", "a score behind other words"),
+    ("they won 2:1", "thắng 2-1", "a score with a colon"),
+    ("they scored 3 goals", "they won 3–1", "one side of a score"),
+    ("three months' notice", "3 tháng", "a possessive unit"),
+    ("about one month", "one month's notice", "a possessive unit in the source"),
+    ("1 triệu 2 trăm nghìn đồng", "1,2 triệu đồng", "two scale words"),
+    ("1 triệu rưỡi đồng", "1,5 triệu đồng", "a half behind a scale word"),
+    ("một nửa số dân", "50% of them", "half in Vietnamese"),
+    ("more than half of them", "52%", "more than half"),
 ]
 DISAGREE = [
     ("90 people", "87 people", "rounded without saying so"),
@@ -367,6 +446,19 @@ DISAGREE = [
     ("Windows 10", "Windows 11", "another version"),
     ("the second moon", "the first moon", "another ordinal"),
     ("1,234,567 people", "1.2 million people", "finer than the source"),
+    ("fewer than 48,000 people", "48,000 people", "fewer than the value"),
+    ("more than 48,000 people", "48,000 people", "more than the value"),
+    ("hơn 48.000 người", "48.000 người", "hơn"),
+    ("dưới 48.000 người", "48.000 người", "dưới"),
+    ("more than 48,000", "48,000 people", "more than the value, without its noun"),
+    ("more than 1.2 million people", "1,180,000 people", "a bound above the value that rounds to it"),
+    ("over 5 kg", "about 5 kg", "a bound on a rough value"),
+    ("48,000 people", "more than 48,000 people", "the value of a bound that excludes it"),
+    ("more than half of them", "50%", "half is not more than half"),
+    ("they won 3–1", "they won 3–2", "another score"),
+    ("they won 3–1", "they lost 1–3", "a score turned round"),
+    ("they won 3–1", "they scored 3 goals", "half of a score"),
+    ("two weeks' leave", "two months' leave", "another possessive unit"),
 ]
 
 
@@ -399,6 +491,9 @@ def test_disagreeing_figures(claim: str, source: str) -> None:
         pytest.param("Line 3", "Shelf 4", False, id="names of other things"),
         pytest.param("up to 3 devices", "at least 3 devices", True, id="opposite bounds"),
         pytest.param("on Monday", "on Tuesday", True, id="another weekday"),
+        pytest.param("they won 3–1", "they won 3–2", True, id="another score"),
+        pytest.param("more than 300 people", "300 people", False, id="a bound and its value"),
+        pytest.param("more than 300 people", "200 people", True, id="a value on the other side of the bound"),
     ],
 )
 def test_rivals(claim: str, source: str, expected: bool) -> None:
@@ -468,7 +563,7 @@ def test_any_decimal_round_trips(number: object) -> None:
 WORDS = """
     1 12 007 1.000 1,5 2024 25 31 99 ½ ² hundred million two twenty one a half and to of May March Monday first third
     century a.m. pm noon $ £ % kg km/h °C days năm ngày tháng mươi trăm linh nghìn triệu tỷ rưỡi thứ Hai hai ba mười một
-    lăm giờ phút sáng quý thế kỷ thập niên phần nửa số đồng hơn về - – / : . , ( ) [ ] 's th
+    lăm giờ phút sáng won past quarter month's VNĐ quý thế kỷ thập niên phần nửa số đồng hơn về - – / : . , ( ) [ ] 's th
 """
 
 
@@ -497,7 +592,22 @@ def test_any_text_is_read(raw: str) -> None:
         assert find_quantities(Text(raw), language) == find_quantities(Text(raw), language)
 
 
-ROWS = ["1 ", "1-", "1, ", "[1, ", "a hundred and ", "twenty-", "hai mươi ", "1 hour and ", "1 to ", "a1_", "000 "]
+ROWS = [
+    "1 ",
+    "1-",
+    "1, ",
+    "[1, ",
+    "a hundred and ",
+    "twenty-",
+    "hai mươi ",
+    "1 hour and ",
+    "1 to ",
+    "a1_",
+    "000 ",
+    "3-1 ",
+    "1:",
+]
+ROWS += ["1 triệu ", "một triệu ", "ngày 1, ", "1 and ", "May 1, ", "half past ", "15 và 16 tháng 6, "]
 
 
 @pytest.mark.parametrize("unit", ROWS)

@@ -410,7 +410,9 @@ def _plain(source: Statement) -> bool:
 
 
 def _copied(found: Alignment) -> bool:
-    """Whether the claim's content words stand in the source in a row, in the same order."""
+    """Whether the claim's content words stand in the source in a row, in the same order and the same voice."""
+    if found.claim.has("passive") != found.best.has("passive"):
+        return False
     mine, theirs = found.claim.reading.text.words, found.best.reading.text.words
     row = [mine[i].stem for i in found.claim.content]
     source = [theirs[j].stem for j in found.best.content]

@@ -27,6 +27,7 @@ __all__ = [
     "dates_differ",
     "day_and_month",
     "longest",
+    "past_or_to",
     "phrases",
     "spelt_clock",
     "valued",
@@ -48,8 +49,12 @@ RIGHT_GAPS: Final = (" ",) * 8
 SENTENCE_ENDS: Final = frozenset(".!?…;:")
 ORDINAL_ENDINGS: Final = frozenset(("st", "nd", "rd", "th"))
 DAYS: Final = range(1, 32)
+HOURS: Final = range(1, 13)
 DASHES: Final = frozenset("-–—")
 JOINTS: Final = frozenset("/-–")
+# What stands between the days of March 25, 26 and 27, and how many of them are read.
+DAY_JOINTS: Final = DASHES | {"to", "and", "or", "&", ","}
+LISTED_DAYS: Final = 12
 BEFORE_YEAR: Final = frozenset(("/", ",", "-", "of", "."))
 DATE_SIGNS: Final = frozenset("/-.")
 
@@ -164,6 +169,8 @@ class DateRules(NamedTuple):
     clock_words: Phrases[float]
     clock_before: frozenset[str]
     behind_hour: frozenset[str]
+    hours: dict[str, int]
+    counted: Phrases[bool]
     vi: dict[str, str]
     readers: dict[str, Callable[[Window, DateRules, int], list[FoundDate]]]
 
@@ -204,6 +211,7 @@ def date_rules(folded: bool) -> DateRules:
     counted = [
         w for unit in ("time", "span") for row in rules["units"][unit].values() for w in cells(row, 4)[3].split()
     ]
+    free = frozenset(rules["clock_behind"].split())
     vi = {name: _key(w, folded) for name, w in VI_WORDS.items()}
     months = whole(rules["months"]["en"]) | whole(rules["months"]["short"])
     return DateRules(
@@ -221,6 +229,8 @@ def date_rules(folded: bool) -> DateRules:
         day_parts=phrases(parts, folded=folded),
         clock_words=phrases(clocks, folded=folded),
         clock_before=flat(rules["clock_before"]),
+        hours={word: hour for word, hour in whole(rules["numerals"]["en"]).items() if 1 <= hour <= 12},
+        counted=phrases(((w, True) for w in rules["counted"].split() if w not in free), folded=folded),
         behind_hour=frozenset((vi["half"], vi["less"], *whole(rules["numerals"]["vi"]))),
         vi=vi,
         readers=_readers(vi, months, folded),
@@ -331,25 +341,39 @@ def _from_month_name(window: Window, rules: DateRules, at: int) -> list[FoundDat
 
 def _days_of_month(window: Window, rules: DateRules, at: int, month: int, step: int) -> list[FoundDate]:
     """March 25, March 25th 1655, March 25-27: the year behind the last day is the year of both."""
-    tokens = window.tokens
-    days = [int(tokens[step])]
-    step += 1 + (tokens[step + 1] in ORDINAL_ENDINGS)
-    middle = step
-    last_day = window.digits(step + 1)
-    if (
-        (tokens[step] in DASHES or tokens[step] in ("to", "and"))
-        and 0 < len(last_day) <= 2
-        and 1 <= int(last_day) <= 31
-    ):
-        days.append(int(last_day))
-        step += 2 + (tokens[step + 2] in ORDINAL_ENDINGS)
-    year, end = _year_behind(window, rules, step)
-    if len(days) == 1:
-        return [FoundDate(at, end, (Date(year, month, days[0]),))]
-    return [
-        FoundDate(at, middle, (Date(year, month, days[0]),)),
-        FoundDate(middle + 1, end, (Date(year, month, days[1]),)),
-    ]
+    first, step = _day(window, step)
+    days = [(first, at, step), *_more_days(window, step)]
+    year, end = _year_behind(window, rules, days[-1][2])
+    days[-1] = (*days[-1][:2], end)
+    return [FoundDate(begin, last, (Date(year, month, day),)) for day, begin, last in days]
+
+
+def _more_days(window: Window, step: int) -> list[tuple[int, int, int]]:
+    """The further days of a list or range, each with its tokens; days behind commas alone may be anything."""
+    days: list[tuple[int, int, int]] = []
+    closed, listed = 0, False
+    while len(days) < LISTED_DAYS and window.tokens[step] in DAY_JOINTS:
+        comma, listed = window.tokens[step] == ",", listed or window.tokens[step] in (",", "and", "&", "or")
+        begin = step + 1 + (comma and window.tokens[step + 1] in ("and", "or"))
+        day, end = _day(window, begin)
+        if day not in DAYS:
+            break
+        days.append((day, begin, end))
+        step = end
+        if window.tokens[begin - 1] != ",":
+            closed = len(days)
+    behind = window.words[days[closed - 1][2]] if closed else None
+    if behind and listed and behind.word and not behind.stop and not behind.capital:
+        return []
+    return days[:closed]
+
+
+def _day(window: Window, at: int) -> tuple[int, int]:
+    """A day of the month in digits and where it ends; (0, at) if there is none."""
+    digits = window.digits(at)
+    if not 1 <= len(digits) <= 2:
+        return 0, at
+    return int(digits), at + 1 + (window.tokens[at + 1] in ORDINAL_ENDINGS)
 
 
 def _from_day(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
@@ -636,8 +660,12 @@ def clock_behind(window: Window, rules: DateRules, first: int, last: int, value:
     here = window.tokens[last]
     if here == ":":
         return _colon_clock(window, rules, first, last) if window.gaps[last] == "" == window.gaps[last + 1] else None
+    if here == "past":
+        return past_or_to(window, rules, last, value)
     if not 0 <= value <= 24:
         return None
+    if here == rules.vi["half"] and window.vietnamese:
+        return _finish_clock(window, rules, int(value), 30, last + 1, None) if value in HOURS else None
     if value % 1:
         return _dotted_clock(window, rules, first, last)
     if here == rules.vi["hour"] or here == "h" or here == "g":
@@ -647,6 +675,18 @@ def clock_behind(window: Window, rules: DateRules, first: int, last: int, value:
     if here in ("am", "pm") or (not window.vietnamese and longest(rules.day_parts, window.tokens, last)):
         return _dotted_clock(window, rules, first, last) or _finish_clock(window, rules, int(value), 0, last, None)
     return None
+
+
+def past_or_to(window: Window, rules: DateRules, at: int, minutes: float) -> Clock | None:
+    """The time that so many minutes and the "past" or "to" at a token say: half past two, a quarter to nine."""
+    word = window.tokens[at + 1]
+    hour = rules.hours.get(word) or (int(word) if len(window.digits(at + 1)) in (1, 2) else 0)
+    if hour not in HOURS or minutes not in range(1, 60):
+        return None
+    end = at + 2 + (window.tokens[at + 2] == "o'clock")
+    found = _finish_clock(window, rules, hour, 0, end, None)
+    shift = minutes if window.tokens[at] == "past" else -minutes
+    return found._replace(minutes=tuple((start + shift) % DAY for start in found.minutes))
 
 
 def _dotted_clock(window: Window, rules: DateRules, first: int, last: int) -> Clock | None:
@@ -692,10 +732,20 @@ def _minutes(window: Window, rules: DateRules, last: int) -> tuple[int, int]:
     less = tokens[at] == rules.vi["less"]
     value, end = _small(window, rules, at + less, rules.spelt_days)
     glued = tokens[last] in ("h", "g") and window.gaps[at] == ""
-    alone = len(window.digits(at)) == 2 and (not window.words[end].word or tokens[end] in rules.day_parts)
+    alone = len(window.digits(at)) == 2 and not _is_counted(window, rules, end)
     if value <= 59 and end > at and (tokens[end] == rules.vi["minute"] or less or glued or alone):
         return -value if less else value, end + (tokens[end] in (rules.vi["minute"], "'"))
     return 0, at
+
+
+def _is_counted(window: Window, rules: DateRules, at: int) -> bool:
+    """Whether the word at a token is counted by the number before it: 8 giờ 30 người."""
+    here = window.tokens[at]
+    if here in rules.day_parts or not window.words[at].word:
+        return False
+    return (here in rules.not_dates and here != rules.vi["day"]) or longest(
+        rules.counted, window.tokens, at
+    ) is not None
 
 
 def _finish_clock(window: Window, rules: DateRules, hour: int, minute: float, at: int, seconds: float | None) -> Clock:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stillme.evidence.dates import date_from, longest, spelt_clock, weekday_at
+from stillme.evidence.dates import DAYS, Date, date_from, longest, past_or_to, spelt_clock, weekday_at
 from stillme.evidence.figures import NO_NUMERAL, PERCENT, Figures, Quantity
-from stillme.evidence.numerals import HEDGE, ONE_BEFORE, ONE_TIME_BEFORE, Numeral, Unit, english_words, scaled
+from stillme.evidence.numerals import HEDGE, ONE_BEFORE, ONE_TIME_BEFORE, Numeral, Tables, Unit, english_words, scaled
 
-__all__ = ["Scan"]
+__all__ = ["Scan", "share_dates"]
 
 HALF: Final = Numeral((0.5,), 1)
 ONE: Final = Numeral((1.0,))
 TWO: Final = Numeral((2.0,))
 FIFTY: Final = Numeral((50.0,))
+# How many tokens may stand between two dates of one list: ", and the".
+JOINT_REACH: Final = 3
+PAST_OR_TO: Final = frozenset(("past", "to"))
 
 
 class Scan(Figures):
@@ -83,7 +86,7 @@ class Scan(Figures):
         """Whether one or một is said as a number: by the word before it, or by a unit that is not a rate's."""
         before = self.tokens[i - 1]
         left = self.t.left.get(before, 0)
-        if left & ONE_BEFORE or (unit and self.tokens[i + 1] == "-"):
+        if left & ONE_BEFORE or (unit and (self.tokens[i + 1] == "-" or self.tokens[unit[1] - 1].endswith("'s"))):
             return True
         if unit is None or before in self.t.units:
             return False
@@ -114,16 +117,8 @@ class Scan(Figures):
         return self.spelt(i)
 
     def date(self, i: int) -> Sequence[Quantity]:
-        """ngày 25 tháng 3, March 25, quý 3; the day of "ngày 12 đến 14 tháng 3" takes the month of the second."""
-        found = [self.dated(f, NO_NUMERAL) for f in date_from(self, self.rules, i)]
-        if len(found) == 1 and found[0].day and found[0].month is None:
-            j = found[0].last - self.base
-            if self.tokens[j] in self.t.ranges and self.words[j + 1].number:
-                second = self.figure(j + 1, alone=True)
-                if second and second[0].day and second[0].month:
-                    dates = tuple(date._replace(day=found[0].day) for date in second[0].dates)
-                    return [found[0]._replace(dates=dates, values=tuple(date.value for date in dates)), second[0]]
-        return found
+        """ngày 25 tháng 3, March 25, quý 3."""
+        return [self.dated(f, NO_NUMERAL) for f in date_from(self, self.rules, i)]
 
     def weekday(self, i: int) -> Sequence[Quantity]:
         """Monday, chủ nhật."""
@@ -162,6 +157,8 @@ class Scan(Figures):
         """first, a third of, third quarter of 2024."""
         t, tokens = self.t, self.tokens
         before, behind = tokens[i - 1], tokens[i + 1]
+        if tokens[i] == "quarter" and behind in PAST_OR_TO:
+            return self.clock_around(i - (before == "a"), i + 1, 15)
         if before == "a" and tokens[i] in t.fractions and behind == "of" and tokens[i + 2] != "an":
             return (self.measure(i - 1, i + 1, Numeral((100 / t.fractions[tokens[i]],)), PERCENT),)
         value = t.ordinals.get(tokens[i], 0)
@@ -178,11 +175,18 @@ class Scan(Figures):
         found = spelt_clock(self, self.rules, i)
         return (self.timed(i, found, NO_NUMERAL),) if found else ()
 
+    def clock_around(self, first: int, at: int, minutes: int) -> Sequence[Quantity]:
+        """half past two, a quarter to nine."""
+        found = past_or_to(self, self.rules, at, minutes)
+        return (self.timed(first, found, NO_NUMERAL),) if found else ()
+
     def half(self, i: int) -> Sequence[Quantity]:
         """half an hour, half a million, half of, nửa giờ, nửa đêm."""
         tokens = self.tokens
         if self.vietnamese and (clock := self.clock(i)):
             return clock
+        if tokens[i + 1] == "past" or (tokens[i + 1] == "-" and tokens[i + 2] == "past"):
+            return self.clock_around(i, i + 1 + (tokens[i + 1] == "-"), 30)
         at = i + 1 + (tokens[i + 1] in ("a", "an"))
         if tokens[at] in self.t.scales and (at > i + 1 or self.vietnamese):
             numeral, j = scaled(self, self.t, HALF, at)
@@ -190,10 +194,17 @@ class Scan(Figures):
         unit = self.unit(at) if at > i + 1 or self.vietnamese else None
         if unit:
             return (self.measured(i, HALF, unit[0], unit[1]),)
-        share = tokens[i + 1] in ("of", "the", "its", "their", "all", self.t.vi["number"])
+        share = tokens[i + 1] in ("of", "the", "its", "their", "all", self.t.vi["number"]) or (
+            not self.vietnamese and not self.words[i + 1].content and self.is_amount(i)
+        )
         if share and tokens[i - 1] not in self.t.ordinals and tokens[i - 1] not in ("the", "a"):
             return (self.measure(i, i + 1, FIFTY, PERCENT),)
         return ()
+
+    def is_amount(self, i: int) -> bool:
+        """Whether half is said as an amount: by half, about half, more than half."""
+        before = self.tokens[i - 1]
+        return before in ("by", "than") or bool(self.t.left.get(before, 0) & HEDGE)
 
     def times(self, i: int) -> Sequence[Quantity]:
         """twice; "both" only where articles are wanted."""
@@ -212,3 +223,43 @@ class Scan(Figures):
     def sign(self, i: int) -> Sequence[Quantity]:
         """½ teaspoon."""
         return self.attached(i, Numeral((self.t.signs_of_number[self.tokens[i]],), 2), i + 1)
+
+
+def share_dates(found: list[Quantity], tokens: Sequence[str], t: Tables) -> None:
+    """Give each day of a list or range the month and year that stand once, behind the last: ngày 15, 16 và 17 tháng 6."""
+    listed = False
+    for k in range(len(found) - 1, 0, -1):
+        two = found[k]
+        if two.dimension != "date" or two.month is None:
+            listed = False
+            continue
+        one = found[k - 1]
+        between = tokens[one.last : two.first] if two.first - one.last <= JOINT_REACH else ()
+        joints = [token for token in between if token not in t.date_fillers]
+        if not joints or not t.date_joints.issuperset(joints):
+            listed = False
+            continue
+        dates = _shared(one, two.dates, listed or joints != [","])
+        listed = bool(dates)
+        if dates:
+            found[k - 1] = one._replace(
+                dimension="date", values=tuple(d.value for d in dates), dates=dates, noun="", hedge="", limit=False
+            )
+
+
+def _shared(one: Quantity, dates: tuple[Date, ...], joined: bool) -> tuple[Date, ...]:
+    """The dates of a figure that stands before a date and lacks what that says; `joined` is by more than a comma."""
+    year, month, day = dates[0][:3]
+    if one.dimension == "date":
+        lacking = one.dates[0]
+        if lacking.year is not None or lacking.months > 1:
+            return ()
+        if lacking.month is None:
+            return tuple(date._replace(day=lacking.day) for date in dates) if day else ()
+        earlier = (lacking.month, lacking.day or 0) <= (month or 0, day or 31)
+        return tuple(date._replace(year=year) for date in one.dates) if year is not None and earlier else ()
+    if not joined or not day or one.values[0] not in DAYS or one.hedge:
+        return ()
+    if one.dimension == "ordinal" or (one.dimension == "count" and len(one.precision.text) in (1, 2)):
+        return tuple(date._replace(day=int(one.values[0])) for date in dates)
+    return ()

@@ -50,6 +50,9 @@ OPENERS: Final = frozenset("[【(,-–;^")
 PLACES: Final = frozenset(("in", "at", "from", "on"))
 LINE_MARKS: Final = frozenset("*#>-•_")
 BRACKET_REACH: Final = 24
+# A score has at most so many digits a side, and the word that says so stands at most so many tokens before it.
+SCORE_DIGITS: Final = 3
+SCORE_REACH: Final = 8
 HOUR: Final = Unit("hour", "time", 3600.0, plain=False)
 YEARS: Final = Unit("year", "span", 12.0, plain=False)
 PERCENT: Final = Unit("percent", "percent")
@@ -67,11 +70,12 @@ Readings = tuple[tuple[str, tuple[float, ...]], ...]
 class Quantity(NamedTuple):
     """A figure at tokens `first` to `last` (exclusive) of a text, its unit included.
 
-    `dimension` is count, label, percent, ordinal, date, clock, weekday, money:USD and so on, or that of a unit: time
+    `dimension` is count, label, score, percent, ordinal, date, clock, weekday, money:USD and so on, or a unit's: time
     (up to weeks), span (months and years), length, mass ... `values` are in its base unit: metres, seconds, months,
     kilograms, degrees Celsius, bytes; minutes after midnight for a clock time. There is more than one only where the
-    writing is ambiguous. `noun` is what is counted, or what a label belongs to; `hedge` is about, over or under, and
-    `limit` says that the bound includes the value; `also` holds other readings. An `article` is the one of "a month".
+    writing is ambiguous, and in a score, whose values are its sides. `noun` is what is counted, or what a label belongs
+    to; `hedge` is about, over or under, and `limit` says that the bound includes the value; `also` holds other readings.
+    An `article` is the one of "a month".
     """
 
     first: int
@@ -150,6 +154,11 @@ class Figures(Window):
         place = (first + self.base, last + self.base, numeral.values, "label", name, "", False)
         return make(Quantity, (*place, numeral, None, (), also, self.language, False))
 
+    def score(self, first: int, last: int, values: tuple[float, ...]) -> Quantity:
+        """The sides of a score or a ratio."""
+        place = (first + self.base, last + self.base, values, "score", "", "", False)
+        return make(Quantity, (*place, NO_NUMERAL, None, (), (), self.language, False))
+
     def plain(self, first: int, last: int, value: float, dimension: str) -> Quantity:
         """An ordinal or a weekday."""
         place = (first + self.base, last + self.base, (value,), dimension, "", "", False)
@@ -181,6 +190,8 @@ class Figures(Window):
         tokens, t = self.tokens, self.t
         if not (t.left.get(tokens[first - 1], 0) & HEDGE or t.right.get(tokens[last], 0) & HEDGE):
             return NO_HEDGE
+        if tokens[first - 1] == "-" and self.gaps[first] == "" == self.gaps[first - 1]:
+            first -= 1
         found = back(t.hedges, tokens, first - 1)
         if not found and tokens[first - 1] == "than":
             return self.than(first - 2)
@@ -231,7 +242,11 @@ class Figures(Window):
         before = tokens[i - 1]
         if (before in OPENERS or tokens[i + 1] in (".", ")")) and self.is_marker(i):
             return ()
-        if before in self.t.money_before and (currency := back(self.t.money_before, tokens, i - 1)):
+        if (
+            before in self.t.money_before
+            and (currency := back(self.t.money_before, tokens, i - 1))
+            and not (self.words[i - 1].word and self.words[currency[1] - 1].number)
+        ):
             return self.money(i, currency[0], currency[1], alone)
         if gaps[i] == "" and (before in GLUE or self.words[i - 1].word) and (name := self.identifier(i)):
             return (name,)
@@ -376,8 +391,21 @@ class Figures(Window):
         clock = clock_behind(self, self.rules, first, j, value)
         if clock:
             return self.timed(first, clock, numeral)
+        if self.tokens[j] == ":":
+            return self.ratio(first, numeral, j)
         date = date_behind(self, self.rules, first, j, value, False)
         return self.dated(date, numeral) if date else None
+
+    def ratio(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
+        """2:1, 3:2:1."""
+        values, end = list(numeral.values), j
+        while self.tokens[end] == ":" and self.gaps[end] == "" == self.gaps[end + 1]:
+            side = self.digits(end + 1)
+            if not 1 <= len(side) <= SCORE_DIGITS:
+                break
+            values.append(float(side))
+            end += 2
+        return self.score(first, end, tuple(values)) if end > j and numeral.values else None
 
     def ranked(self, first: int, numeral: Numeral, j: int) -> Quantity:
         """An ordinal, unless it is the day or the century of a date."""
@@ -403,6 +431,8 @@ class Figures(Window):
         """The unit that begins at token `j`, over a hyphen or a word such as "working", and where it ends."""
         tokens, t = self.tokens, self.t
         at = j
+        if tokens[j] == "(":
+            return self.unit_in_brackets(j + 1)
         if tokens[j] == "-" and self.gaps[j] == "" == self.gaps[j + 1]:
             at = j + 1
         elif tokens[j] in t.between:
@@ -412,6 +442,13 @@ class Figures(Window):
             return None
         sign = self.sign_of_unit(at) if self.words[at].text in t.signs else None
         return sign if sign and (not named or sign[1] >= named[1]) else named
+
+    def unit_in_brackets(self, at: int) -> tuple[Unit, int] | None:
+        """450.000 (VNĐ), 25 (km)."""
+        found = longest(self.t.units, self.tokens, at) if self.tokens[at] in self.t.units else None
+        if not found and self.words[at].text in self.t.signs:
+            found = self.sign_of_unit(at)
+        return (found[0], found[1] + 1) if found and self.tokens[found[1]] == ")" else None
 
     def sign_of_unit(self, at: int) -> tuple[Unit, int] | None:
         """The sign of a unit at a token; capitals count, so that MB is not Mb."""
@@ -510,7 +547,39 @@ class Figures(Window):
             second = self.attached(k, *read, alone=True) if read else ()
         if not second:
             return None
+        if second[0].dimension == "count" and self.is_score(first, numeral, j, second[0]):
+            return [self.score(first, second[0].last - self.base, (numeral.values[0], second[0].values[0]))]
         return self.paired(self.single(first, numeral, j), second[0], tokens[j] in DASHES)
+
+    def is_score(self, first: int, numeral: Numeral, j: int, second: Quantity) -> bool:
+        """won 3-1, City 3–1 Rovers, a 2-2 draw; a dash between a smaller and a larger number is most often a range."""
+        sides = numeral.text, second.precision.text
+        if not all(side.isdecimal() and len(side) <= SCORE_DIGITS for side in sides) or second.hedge:
+            return False
+        tokens, end, scores = self.tokens, second.last - self.base, self.t.scores
+        cued = not scores.isdisjoint(tokens[max(0, first - SCORE_REACH) : first]) or not scores.isdisjoint(
+            tokens[end : end + 3]
+        )
+        falling = numeral.values[0] >= second.values[0]
+        if tokens[j] not in DASHES:
+            return cued and falling and tokens[first - 1] not in self.t.range_before and tokens[j] in self.t.score_words
+        if self.is_numbered(first):
+            return cued and falling
+        if falling:
+            return True
+        between_names = self.words[first - 1].capital and self.words[end].capital
+        return between_names or (cued and not self.counts(second.noun, end))
+
+    def is_numbered(self, first: int) -> bool:
+        """Whether a noun that takes numbers or ages stands before the number; tỷ số is a score."""
+        before = self.tokens[first - 1]
+        if before == self.t.vi["number"] and self.tokens[first - 2] in self.t.amount_numbers:
+            return False
+        return bool(self.t.left.get(before, 0) & (LABEL | AGE))
+
+    def counts(self, noun: str, at: int) -> bool:
+        """Whether a number counts what begins at a token."""
+        return longest(self.t.counted, self.tokens, at) is not None if self.vietnamese else noun != ""
 
     def is_list(self, first: int, j: int) -> bool:
         """between 3 and 5, pages 3 and 4."""

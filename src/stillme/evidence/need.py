@@ -51,7 +51,8 @@ MAKING: Final = ("makes", "wishes")
 MADE: Final = ("art", "mail", "program")
 WORDS: Final = (
     "openers", "user", "addressed", "fillers", "thanked_for", "given", "code_work", "definite", "about", "about_later",
-    "address", "unaccented_you", "before_you", "tails", "moods", "advice_words", "advice_joins", "trouble_ends", "question_words", "question_particles",
+    "address", "unaccented_you", "before_you", "tails", "moods", "advice_words", "advice_joins",
+    "trouble_ends", "question_words", "question_particles",
     "source_words", "source_asked_en", "source_asked_vi", "source_before", "source_before_not", "source_after",
     "source_of", "source_refused",
 )  # fmt: skip

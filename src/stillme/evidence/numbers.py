@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import Final
 
 from stillme.evidence.dates import dates_agree, dates_differ
-from stillme.evidence.figure_words import Scan
+from stillme.evidence.figure_words import Scan, share_dates
 from stillme.evidence.figures import Quantity
 from stillme.evidence.numerals import tables_of
 from stillme.evidence.text import Text
@@ -48,6 +48,8 @@ def find_quantities(
             if figures:
                 found += figures
                 done = figures[-1].last
+    if len(found) > 1:
+        share_dates(found, tokens, tables)
     # "Passage 2" is a citation in words.
     return [q for q in found if q.noun != "source" or q.dimension != "label"]
 
@@ -79,6 +81,8 @@ def agrees(claim: Quantity, source: Quantity) -> bool:
             return dates_agree(claim.dates, source.dates)
         if dimension == "label":
             return _labels_agree(claim, source)
+        if dimension == "score":
+            return claim.values == source.values
         if _values_agree(claim, source, claim.values, source.values):
             return True
     elif (
@@ -87,6 +91,8 @@ def agrees(claim: Quantity, source: Quantity) -> bool:
         return True
     if claim.dates and source.dates:
         return dates_agree(claim.dates, source.dates)
+    if dimension == "score" or source.dimension == "score":
+        return _score_agrees(claim, source)
     if claim.also or source.also or dimension == "ordinal" or source.dimension == "ordinal":
         return _other_readings_agree(claim, source)
     return False
@@ -100,6 +106,9 @@ def rivals(claim: Quantity, source: Quantity) -> bool:
         return dates_differ(claim.dates, source.dates)
     if claim.dimension == "label":
         return bool(claim.noun) and claim.noun == source.noun
+    if _is_strict(claim) != _is_strict(source) and claim.values == source.values:
+        # "more than 300" is not "300", and yet two sources that say so do not contradict each other.
+        return False
     if claim.dimension == "count":
         return claim.noun == source.noun or not claim.noun or not source.noun or claim.language != source.language
     return True
@@ -116,6 +125,7 @@ def _same_kind(claim: Quantity, source: Quantity) -> bool:
 
 
 UNROUNDED: Final = frozenset(("clock", "weekday", "ordinal"))
+BOUNDS: Final = frozenset(("over", "under"))
 LASTING: Final = frozenset(("time", "span"))
 NAMES: Final = frozenset(("", "number", "version", "code"))
 
@@ -126,10 +136,17 @@ def _labels_agree(claim: Quantity, source: Quantity) -> bool:
     return claim.noun == source.noun or claim.noun in NAMES or source.noun in NAMES
 
 
+def _score_agrees(claim: Quantity, source: Quantity) -> bool:
+    """A score states how often each side scored; one number states no score, but 9-5 may be hours."""
+    if source.dimension == "score":
+        return claim.dimension == "count" and not claim.hedge and claim.values[0] in source.values
+    return source.dimension in ("clock", "time") and source.precision.values[:1] in [(v,) for v in claim.values]
+
+
 def _bare_agrees(claim: Quantity, source: Quantity) -> bool:
     """A number alone against a number with a unit: by what is written, so that 300 may be 300 km."""
     other = source if claim.bare else claim
-    if other.dimension in ("weekday", "date"):
+    if other.dimension in ("weekday", "date", "score"):
         return False
     if other.dimension == "label":
         text = other.precision.text
@@ -162,6 +179,10 @@ def _values_agree(claim: Quantity, source: Quantity, claimed: tuple[float, ...],
     hedge = claim.hedge
     if hedge and source.hedge and hedge != source.hedge and hedge != "about" and source.hedge != "about":
         return False
+    if _is_strict(claim) and hedge != source.hedge:
+        return any(_beyond(claim, source, c, s) for c in claimed for s in stated)
+    if not hedge and _is_strict(source):
+        return False
     if claimed == stated:
         return True
     numeral = claim.precision
@@ -179,6 +200,11 @@ def _values_agree(claim: Quantity, source: Quantity, claimed: tuple[float, ...],
             ):
                 return True
     return False
+
+
+def _is_strict(quantity: Quantity) -> bool:
+    """Whether the figure is a bound that its own value does not meet: more than 300, dưới 300."""
+    return quantity.hedge in BOUNDS and not quantity.limit
 
 
 def _rounds(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
@@ -209,7 +235,7 @@ def _trailing_zeros(value: float) -> int:
 
 def _beyond(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
     """More than 13,000 is said of 13,200: the bound is the value rounded down, or close to it."""
-    if claim.hedge not in ("over", "under") or claim.limit or source.hedge in ("over", "under"):
+    if claim.hedge not in BOUNDS or claim.limit or source.hedge in BOUNDS:
         return False
     gap = stated - claimed if claim.hedge == "over" else claimed - stated
     numeral = claim.precision
@@ -219,4 +245,4 @@ def _beyond(claim: Quantity, source: Quantity, claimed: float, stated: float) ->
         * numeral.scale
         * (claim.unit.factor if claim.unit else 1.0)
     )
-    return 0 <= gap < max(step, BEYOND * abs(claimed))
+    return 0 < gap < max(step, BEYOND * abs(claimed))

@@ -46,6 +46,8 @@ TIMED: Final = 16
 UNIT: Final = 32
 JOINT: Final = 64
 TIMES_TEN: Final = frozenset(("×", "x", "*", "·"))
+# Dimensions whose units are said of a thing: a month's notice, a mile's walk.
+POSSESSIVE: Final = frozenset(("time", "span", "length"))
 BINARY: Final = {"kilobyte": 1, "megabyte": 2, "gigabyte": 3, "terabyte": 4, "petabyte": 5}
 
 
@@ -162,9 +164,13 @@ class Tables:
         row, vi = self.row, self.vi
         self.minus = frozenset(("-", "−", "–", "minus", vi["minus"]))
         self.ranges = row(rules["ranges"][own])
+        self.range_before = row(rules["range_before"])
+        self.scores, self.score_words = row(rules["scores"][own]), row(rules["score_words"])
+        self.date_joints = row(rules["date_joints"][own])
+        self.date_fillers = row(rules["date_fillers"])
         self.left = _flags(
             (SIGN, (*self.money_before, *self.minus, *"[【(,;^")),
-            (HEDGE, self.hedges),
+            (HEDGE, (*self.hedges, "-")),
             (LABEL, self.labels),
             (YEAR, row(rules["year_before"])),
             (AGE, row(rules["age_before"])),
@@ -177,7 +183,7 @@ class Tables:
             (EXTENDS, (*self.scales, *self.suffixes, *self.signs_of_number, *TIMES_TEN)),
             (MONTH, self.rules.months),
             (TIMED, _timed(rules, self.key)),
-            (UNIT, (*self.units, *(w.lower() for w in self.signs), *self.between, "-")),
+            (UNIT, (*self.units, *(w.lower() for w in self.signs), *self.between, "-", "(")),
             (JOINT, (*self.ranges, *self.fractions, "/", "-", vi["part"], "and", vi["and"])),
         )
 
@@ -213,6 +219,10 @@ def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phras
     for unit, sign_row, en, vi in (*_measures(rules), *_currencies(rules)):
         signs += [(sign, unit) for sign in sign_row.split()]
         words += [(word, unit) for word in f"{en} {vi}".split()]
+        if unit.dimension in POSSESSIVE:
+            owners = [f"{word}'s" for word in en.split() if word[-1] != "s" and word.isalpha()]
+            words += [(word, unit) for word in owners]
+            english |= set(owners)
         english |= set(en.split())
     if not vietnamese:
         words = [(word, unit) for word, unit in words if word in english or not word.isascii()]
@@ -267,8 +277,8 @@ def _backwards(rows: Iterable[tuple[str, str | Unit]]) -> Phrases[Any]:
 
 def _timed(rules: dict[str, Any], key: Callable[[str], str]) -> frozenset[str]:
     """Tokens behind a number that may make it a date, a clock time or an ordinal."""
-    found = {*ORDINAL_ENDINGS, *"/-–:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock"}
-    found |= {key("tháng"), key("giờ")}
+    found = {*ORDINAL_ENDINGS, *"/-–:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock", "past"}
+    found |= {key("tháng"), key("giờ"), key("rưỡi")}
     for row in (*rules["day_parts"].values(), *rules["eras"].values()):
         found |= {key(word.split("_")[0]) for word in row.partition("|")[0].split()}
     return frozenset(found)
@@ -377,16 +387,28 @@ def scaled(window: Window, t: Tables, numeral: Numeral, j: int) -> tuple[Numeral
         j += 1
     values = tuple(v * scale for v in numeral.values)
     smallest = scale
-    while window.words[j].number and t.scales.get(tokens[j + 1], inf) < smallest:
-        more = digits(window.words[j].text, t.format)
-        if more is None or not more.values:
-            break
-        smallest = t.scales[tokens[j + 1]]
-        values = tuple(v + more.values[0] * smallest for v in values)
-        j += 2
+    while more := _smaller_scale(window, t, j, smallest):
+        amount, smallest, j = more
+        values = tuple(v + amount for v in values)
     if tokens[j] == t.vi["half"]:
         values, smallest, j = tuple(v + scale / 2 for v in values), scale / 10, j + 1
     return Numeral(values, numeral.decimals, smallest, "", False), j
+
+
+def _smaller_scale(window: Window, t: Tables, j: int, limit: float) -> tuple[float, float, int] | None:
+    """What a number with a smaller scale adds, its scale and its end: the 200 nghìn, 2 trăm nghìn of 1 triệu."""
+    tokens = window.tokens
+    if not window.words[j].number:
+        read = vietnamese_words(window, t, j) if t.vietnamese and tokens[j] in t.numerals else None
+        amount = read[0].values[0] if read else 0.0
+        return (amount, read[0].scale, read[1]) if read and 100 <= amount < limit and read[0].scale > 1 else None
+    more, scale, end = digits(window.words[j].text, t.format), 1.0, j + 1
+    while tokens[end] in t.scales:
+        scale *= t.scales[tokens[end]]
+        end += 1
+    if more is None or not more.values or end == j + 1 or scale >= limit or more.values[0] * scale >= limit:
+        return None
+    return more.values[0] * scale, scale, end
 
 
 def _suffixed(window: Window, t: Tables, numeral: Numeral, j: int, money: bool) -> tuple[Numeral, int]:
