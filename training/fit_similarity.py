@@ -60,7 +60,10 @@ def curve(found: list[tuple[float, bool]]) -> list[tuple[float, float]]:
         points[k] = (points[k][0], max(p for _, p in points[: k + 1]))
     inner = [(x, round(min(0.95, max(0.03, y)), 2)) for x, y in points[1:-1]]
     rising = [(0.0, 0.02), *inner, (1.0, 0.97)]
-    return [(x, max(y, previous + 0.01)) if k else (x, y) for k, ((_, previous), (x, y)) in enumerate(pairwise([(0, 0.0), *rising]))]
+    return [
+        (x, max(y, previous + 0.01)) if k else (x, y)
+        for k, ((_, previous), (x, y)) in enumerate(pairwise([(0, 0.0), *rising]))
+    ]
 
 
 def main() -> None:
@@ -76,7 +79,9 @@ def main() -> None:
     for least in (0.45, 0.5, 0.7):
         hits = [own for value, own in found if similarity.curve(value, points) >= least]
         owns = sum(own for _, own in found)
-        print(f"at {least}: own passages kept {sum(hits) / owns:.3f}, others kept {(len(hits) - sum(hits)) / (len(found) - owns):.3f}")
+        print(
+            f"at {least}: own passages kept {sum(hits) / owns:.3f}, others kept {(len(hits) - sum(hits)) / (len(found) - owns):.3f}"
+        )
     if options.write:
         target = Path(similarity.__file__).with_name("rules") / "similarity.yaml"
         lines = [

@@ -45,4 +45,7 @@ def test_each_side_is_quoted_where_it_stands() -> None:
     texts = ["Welcome! A day ticket costs £16. Enjoy.", "A day ticket costs £19. Children enter free."]
     (conflict,) = Evidence.of("q", passages=texts).conflicts
 
-    assert [text[a:b] for text, (a, b) in zip(texts, conflict.spans, strict=True)] == ["A day ticket costs £16.", "A day ticket costs £19."]
+    assert [text[a:b] for text, (a, b) in zip(texts, conflict.spans, strict=True)] == [
+        "A day ticket costs £16.",
+        "A day ticket costs £19.",
+    ]

@@ -136,6 +136,7 @@ def test_lists_of_days(raw: str, language: str, days: list[int]) -> None:
         pytest.param("24/7", "en", ["label"], id="always"),
         pytest.param("June 15 and 20 people", "en", ["date", "count"], id="what is counted is no second day"),
         pytest.param("on June 15, 12 people", "en", ["date", "count"], id="what is counted behind a comma"),
+        pytest.param("5 minutes to 2 hours", "en", ["time", "time"], id="a range of two units is no clock time"),
         pytest.param("for $5, 6 June", "en", ["money:USD", "date"], id="money before a day"),
     ],
 )
@@ -204,6 +205,7 @@ def test_comparing_dates(claim: str, source: str, agreed: bool, rival: bool) -> 
         pytest.param("a quarter to nine", "en", (525.0, 1245.0), id="a quarter to"),
         pytest.param("quarter past 9 p.m.", "en", (1275.0,), id="quarter past in figures"),
         pytest.param("a quarter to one o'clock", "en", (45.0, 765.0), id="over the hour"),
+        pytest.param("ten minutes to nine", "en", (530.0, 1250.0), id="minutes to"),
         pytest.param("twenty past six", "en", (380.0, 1100.0), id="minutes past"),
     ],
 )

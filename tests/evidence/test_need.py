@@ -43,6 +43,7 @@ def test_greeting(query: str) -> None:
         pytest.param("Cảm ơn bạn, thông tin rất hữu ích.", id="thanks for information"),
         pytest.param("Cảm ơn, thế là đủ rồi.", id="thanks and an end, in Vietnamese"),
         pytest.param("cam on nhieu, rat huu ich", id="thanks and praise, without accents"),
+        pytest.param("Em cảm ơn ạ", id="thanks that name who thanks"),
     ],
 )
 def test_thanks(query: str) -> None:
@@ -92,6 +93,8 @@ def test_creative(query: str) -> None:
         pytest.param("My friend is angry with me, what should I do?", id="advice on a friend, in one sentence"),
         pytest.param("What should I do about my annoying coworker?", id="advice, with the trouble in the question"),
         pytest.param("I had a fight with my best friend. Any advice?", id="advice on a quarrel"),
+        pytest.param("I hate my job. What should I do?", id="advice on a job"),
+        pytest.param("Mẹ chồng không thích tôi. Tôi nên làm gì?", id="advice on a family, in Vietnamese"),
         pytest.param("Sếp tôi khó chịu quá. Tôi nên làm gì?", id="advice on a boss, in Vietnamese"),
         pytest.param("Tôi nên làm gì khi sếp khó tính?", id="advice, with the trouble behind it, in Vietnamese"),
         pytest.param("Bạn gái giận tôi, tôi phải làm sao?", id="advice on a girlfriend, in Vietnamese"),

@@ -226,6 +226,7 @@ def test_the_currency_is_part_of_the_figure(raw: str, language: str, expected: l
         pytest.param("Hà Nội thắng Viettel 3–1", "vi", [(3.0, 1.0)], id="Vietnamese, behind a name"),
         pytest.param("thua 1-3 ngay trên sân nhà", "vi", [(1.0, 3.0)], id="Vietnamese, the smaller number first"),
         pytest.param("với tỷ số 2-0", "vi", [(2.0, 0.0)], id="tỷ số"),
+        pytest.param("the Boeing 777-300", "en", [], id="an aeroplane"),
         pytest.param("they won 3–5 medals", "en", [], id="a range of what is counted"),
         pytest.param("pages 12-15", "en", [], id="pages"),
         pytest.param("it fell from 5 to 3", "en", [], id="from and to"),

@@ -20,6 +20,7 @@ __all__ = ["Ambiguity", "Option", "find_ambiguity"]
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
 ASKING: Final = frozenset({"which", "what", "nào", "gì", "mấy", "many"})
+ADDRESSED: Final = frozenset({"shop", "ad", "admin"})  # 'vậy shop': whom the question is put to
 LONGEST_TITLE: Final = 2
 DETERMINERS: Final = frozenset(["the", "a", "an", "my", "our", "your", "his", "her", "their"])
 
@@ -122,7 +123,7 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
 
 def _asked(query: Text, library: Library) -> set[str]:
     """The stems of the question's content; of Vietnamese typed without accents, those that the passages have with them."""
-    stems = {w.stem for w in query.words if w.content}
+    stems = {w.stem for w in query.words if w.content and w.lower not in ADDRESSED}
     if query.accented or stems & set(library.index):
         return stems
     typed = {w.folded for w in query.words if w.word and w.folded not in word_rules().stop_folded}

@@ -24,7 +24,7 @@ from stillme.evidence.reading import Reading
 from stillme.evidence.references import Reference, find_references
 from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.similarity import similarities
-from stillme.evidence.text import Text
+from stillme.evidence.text import Text, within
 from stillme.lazy import lazy
 
 __all__ = ["DEFAULT_GROUNDER", "Evidence"]
@@ -225,9 +225,11 @@ class Evidence:
 
     @lazy
     def claim_names(self) -> list[Name]:
-        """The names in the factual claims."""
+        """The names in the factual claims; a currency behind its amount is none."""
         statements = self.draft_reading.statements
-        return [name for claim in self.factual_claims for name in statements[claim.index].names]
+        found = [name for claim in self.factual_claims for name in statements[claim.index].names]
+        figures = [(q.first, q.last) for q in self.claim_quantities]
+        return [name for name in found if not within(figures, name.first)]
 
     @lazy
     def references(self) -> list[Reference]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from stillme.evidence.dates import DAYS, Date, date_from, longest, past_or_to, spelt_clock, weekday_at
-from stillme.evidence.figures import NO_NUMERAL, PERCENT, Figures, Quantity
+from stillme.evidence.figures import NO_NUMERAL, PAST_OR_TO, PERCENT, Figures, Quantity
 from stillme.evidence.numerals import HEDGE, ONE_BEFORE, ONE_TIME_BEFORE, Numeral, Tables, Unit, english_words, scaled
 
 __all__ = ["Scan", "share_dates"]
@@ -17,7 +17,6 @@ TWO: Final = Numeral((2.0,))
 FIFTY: Final = Numeral((50.0,))
 # How many tokens may stand between two dates of one list: ", and the".
 JOINT_REACH: Final = 3
-PAST_OR_TO: Final = frozenset(("past", "to"))
 
 
 class Scan(Figures):

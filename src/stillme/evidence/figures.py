@@ -18,6 +18,7 @@ from stillme.evidence.dates import (
     day_and_month,
     dotted_date,
     longest,
+    past_or_to,
     year_of,
 )
 from stillme.evidence.numerals import (
@@ -48,10 +49,12 @@ __all__ = ["Figures", "Quantity"]
 GLUE: Final = frozenset("-_./\\@")
 OPENERS: Final = frozenset("[【(,-–;^")
 PLACES: Final = frozenset(("in", "at", "from", "on"))
+PAST_OR_TO: Final = frozenset(("past", "to"))
 LINE_MARKS: Final = frozenset("*#>-•_")
 BRACKET_REACH: Final = 24
 # A score has at most so many digits a side, and the word that says so stands at most so many tokens before it.
 SCORE_DIGITS: Final = 3
+UNCUED_DIGITS: Final = 2
 SCORE_REACH: Final = 8
 HOUR: Final = Unit("hour", "time", 3600.0, plain=False)
 YEARS: Final = Unit("year", "span", 12.0, plain=False)
@@ -465,6 +468,10 @@ class Figures(Window):
         """A measure with what may follow it: a smaller unit (5 feet 3 inches), a half (hai năm rưỡi)."""
         if unit.single and self.tokens[end] != self.t.vi["half"]:
             return self.measure(first, end, numeral, unit)
+        if unit.name == "minute" and self.tokens[end] in PAST_OR_TO and self.is_hour(end + 1):
+            clock = past_or_to(self, self.rules, end, numeral.values[0])
+            if clock:
+                return self.timed(first, clock, numeral)
         if self.tokens[end] == self.t.vi["half"]:
             numeral = Numeral(tuple(v + 0.5 for v in numeral.values), 1)
             end += 1
@@ -479,6 +486,11 @@ class Figures(Window):
         elif unit.dimension == "degree":
             also = (("temperature", (*numeral.values, *((v - 32) / 1.8 for v in numeral.values))),)
         return self.measure(first, end, numeral, unit, also)
+
+    def is_hour(self, at: int) -> bool:
+        """Whether a number behind "minutes to" says an hour and belongs to nothing else: not "5 minutes to 2 hours"."""
+        behind = self.tokens[at + 1]
+        return not self.words[at + 1].content or behind == "o'clock" or behind in self.rules.day_parts
 
     def smaller(self, unit: Unit, end: int) -> tuple[float, int] | None:
         """What a smaller unit adds, in the larger one, and where it ends: 24 hours and 37 minutes."""
@@ -565,7 +577,7 @@ class Figures(Window):
             return cued and falling and tokens[first - 1] not in self.t.range_before and tokens[j] in self.t.score_words
         if self.is_numbered(first):
             return cued and falling
-        if falling:
+        if falling and (cued or max(map(len, sides)) <= UNCUED_DIGITS):
             return True
         between_names = self.words[first - 1].capital and self.words[end].capital
         return between_names or (cued and not self.counts(second.noun, end))
