@@ -302,10 +302,10 @@ def _negation(found: Alignment, source: Statement, pairs: dict[int, int]) -> Non
     if claim.negations and claim.has("exception") and source.has("only"):
         return
     back = {j: i for i, j in pairs.items()}
-    turned = [head for head in _denied(claim, source) if head in pairs and not _reached(source, pairs[head])]
+    turned = [head for head in _denied(claim, source) if head in pairs and not source.denies(pairs[head])]
     if source.negations:
         turned = []  # both deny something: another wording puts the negation on another word
-    turned += [back[head] for head in _denied(source, claim) if head in back and not _reached(claim, back[head])]
+    turned += [back[head] for head in _denied(source, claim) if head in back and not claim.denies(back[head])]
     turned = [i for i in turned if not _opposed(found, i)]
     if turned:
         said = source.reading.text.slice(source.first, source.last)
@@ -325,10 +325,6 @@ def _denied(statement: Statement, other: Statement) -> list[int]:
         else:  # the verb is said twice, or in other words: what it denies is told by its objects
             denied += [j for j in sorted(reach) if words[j].content and counts[words[j].stem] == 1]
     return denied
-
-
-def _reached(statement: Statement, token: int) -> bool:
-    return any(token in reach or token == cue for cue, _, reach in statement.negations)
 
 
 def _opposed(found: Alignment, i: int) -> bool:
@@ -458,7 +454,15 @@ def _taken(found: Alignment, i: int, anchor: Name | Quantity, place: int) -> boo
     if isinstance(anchor, Name) and any(best.segment(j) == here for j in places):
         return False
     others = _rivals(found, anchor)
+    if isinstance(anchor, Name) and not behind:
+        others = [r for r in others if _opens_segment(best, r)]
     return any(0 < (r.first - j if behind else j - r.last + 1) <= NEAR for r in others for j in places)
+
+
+def _opens_segment(statement: Statement, item: Name | Quantity) -> bool:
+    """Whether a name is the first thing its clause names: what stands behind it is said of it."""
+    words, here = statement.reading.text.words, statement.segment(item.first)
+    return not any(words[j].content and statement.segment(j) == here for j in range(statement.first, item.first))
 
 
 def _rivals(found: Alignment, anchor: Name | Quantity) -> Sequence[Name | Quantity]:

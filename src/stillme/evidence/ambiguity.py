@@ -124,10 +124,11 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
 def _asked(query: Text, library: Library) -> set[str]:
     """The stems of the question's content; of Vietnamese typed without accents, those that the passages have with them."""
     stems = {w.stem for w in query.words if w.content and w.lower not in ADDRESSED}
-    if query.accented or stems & set(library.index):
+    if query.accented:
         return stems
     typed = {w.folded for w in query.words if w.word and w.folded not in word_rules().stop_folded}
-    return {stem for stem in library.index if fold(stem) in typed}
+    meant = {stem for stem in library.index if not stem.isascii() and fold(stem) in typed}
+    return meant | {stem for stem in stems if stem in library.index} if meant else stems
 
 
 def _kinds(query: Text) -> set[str]:
@@ -137,7 +138,7 @@ def _kinds(query: Text) -> set[str]:
         if word.lower in DETERMINERS:
             run = query.words[i + 1 : i + 5]
             length = next((k for k, w in enumerate(run) if not w.content), len(run))
-            found.update(w.stem for w in run[:length])
+            found.update(w.lower for w in run[:length])
     return found
 
 
@@ -183,8 +184,10 @@ def _head_and_option(
     if by_reference:
         return "", Option(text.slice(subject.first, last), tuple(words[i].lower for i in inside))
     head = next((i for i in inside if words[i].stem in asked), None)
-    if last < statement.last and words[last].stem in kinds and not words[last].capital:
+    if last < statement.last and words[last].lower in kinds and not words[last].capital:
         head, last = last, last + 1
+    if head is None:  # 'Chi nhánh Chợ Mới': the kind of thing stands before the name
+        head = next((i for i in range(statement.first, subject.first) if words[i].stem in asked), None)
     if head is None and len(inside) < 2:
         return "", None
     head = inside[0] if head is None else head

@@ -17,6 +17,7 @@ from stillme.lazy import lazy
 __all__ = ["Cues", "Reading", "Statement", "cues"]
 
 NEGATION_REACH: Final = 5
+FARTHEST_DENIED: Final = 12
 SEGMENT_WORDS: Final = frozenset(["and", "or", "but", "while", "whereas", "và", "hoặc", "còn", "nhưng"])
 NO_STEM: Final = frozenset({""})
 PLAIN_MARKS: Final = frozenset(".,;:!?\"'“”‘’()[]*_`")
@@ -164,6 +165,17 @@ class Statement:
             head = next((j for j in reach if words[j].content), None)
             found.append((i, head, frozenset(reach)))
         return found
+
+    def denies(self, token: int) -> bool:
+        """Whether a negation before the token may well reach it: nothing but commas and contrasts stops it."""
+        words = self.reading.text.words
+        for cue, _, _ in self.negations:
+            between = words[cue + 1 : token]
+            if token == cue or (
+                0 <= token - cue <= FARTHEST_DENIED and not any(w.text in CLAUSE_MARKS for w in between)
+            ):
+                return True
+        return False
 
     @lazy
     def cues(self) -> frozenset[str]:

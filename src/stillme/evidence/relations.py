@@ -50,18 +50,23 @@ def _roles(claim: Statement, source: Statement) -> tuple[int, int] | None:
         mine = _frame(claim, token) if frames else None
         if mine is None or not frames or (syllables and not mine.agent & mine.hard):
             continue  # a syllable may be half a word: in Vietnamese only a named agent tells
-        if _misfits(mine, frames, source):
+        if _misfits(mine, frames, source, by_name=syllables):
             return token, token + 1
     return None
 
 
-def _misfits(mine: _Frame, frames: list[_Frame], source: Statement) -> bool:
-    """No frame of the source has both sides of the claim's, and one has them turned, mixed, or with somebody else."""
+def _misfits(mine: _Frame, frames: list[_Frame], source: Statement, *, by_name: bool) -> bool:
+    """No frame of the source has both sides of the claim's, and one has them turned, mixed, or with somebody else.
+
+    `by_name`: only names tell, because the other words may be halves of words.
+    """
     if any(_fits(mine.agent, f.agent) and _fits(mine.patient, f.patient) for f in frames):
         return False
     if any(_turned(mine, f) for f in frames):
         return True
-    agents = [f for f in frames if _fits(mine.agent, f.agent)]
+    if by_name:
+        frames = [f for f in frames if f.agent & f.hard]
+    agents = [f for f in frames if not by_name and _fits(mine.agent, f.agent)]
     patients = [f for f in frames if _same(mine.patient, f.patient)]
     if patients and any(_same(mine.agent, f.agent) for f in agents):
         return True
