@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from stillme.evidence.passage import Passage
-from stillme.evidence.text import LATIN, Text, fold, within
+from stillme.evidence.text import LATIN, Text, fold_text, within
 
 __all__ = ["Reference", "find_references"]
 
 DOI: Final = re.compile(r"\b10\.\d{4,9}+/[^\s\"'<>\[\]{}|]++")
 ARXIV: Final = re.compile(r"\barxiv[:\s]\s?+(\d{4}\.\d{4,5}+)", re.IGNORECASE)
 ISBN: Final = re.compile(r"\bISBN(?:-1[03])?+[:\s]\s?+([\d][\d -]{8,15}+[\dXx])", re.IGNORECASE)
-AUTHORS: Final = rf"([{LATIN}][{LATIN}'’-]*+)"
+AUTHORS: Final = (
+    rf"(?<![{LATIN}'’-])([{LATIN}][{LATIN}'’-]{{0,60}}+)"  # begins where a word begins, so that each is tried once
+)
 WORKS: Final = (
     re.compile(
         rf"{AUTHORS}\s+(?:et\s+al\.?+|và\s+(?:cộng\s+sự|cs\.?+)|và\s+các\s+cộng\s+sự)\s*+[,(]\s*+(\d{{4}})[a-z]?\b"
@@ -46,7 +48,7 @@ def find_references(draft: Text, query: Text, passages: Sequence[Passage]) -> li
     found = [*_addresses(draft), *_identifiers(raw), *_works(raw)]
     if not found:
         return []
-    said = fold(" \n ".join([query.raw, *(f"{p.given.text} {p.heading.raw}" for p in passages)]))
+    said = fold_text(" \n ".join([query.raw, *(f"{p.given.text} {p.heading.raw}" for p in passages)]))
     outside = [f for f in found if not within(draft.code, f[0])]
     unique = {
         (start, end): Reference(start, end, raw[start:end], all(part in said for part in parts))
@@ -57,7 +59,7 @@ def find_references(draft: Text, query: Text, passages: Sequence[Passage]) -> li
 
 def _addresses(draft: Text) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     for start, end in draft.urls:
-        address = fold(draft.raw[start:end]).rstrip("/")
+        address = fold_text(draft.raw[start:end]).rstrip("/")
         bare = address.split("://", 1)[-1].removeprefix("www.")
         yield start, end, (bare,)
 
@@ -66,10 +68,10 @@ def _identifiers(raw: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     if "10." in raw:
         for match in DOI.finditer(raw):
             doi = match.group().rstrip(".,;:)]*_")
-            yield match.start(), match.start() + len(doi), (fold(doi),)
+            yield match.start(), match.start() + len(doi), (fold_text(doi),)
     for pattern in (ARXIV, ISBN):
         for match in pattern.finditer(raw):
-            yield match.start(), match.end(), (fold(match.group(1)),)
+            yield match.start(), match.end(), (fold_text(match.group(1)),)
 
 
 def _works(raw: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -78,6 +80,6 @@ def _works(raw: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         return
     for pattern in WORKS:
         for match in pattern.finditer(raw):
-            parts = tuple(fold(g) for g in match.groups() if g)
+            parts = tuple(fold_text(g) for g in match.groups() if g)
             if match.group(1)[0].isupper():
                 yield match.start(), match.end(), parts

@@ -19,10 +19,11 @@ from typing import Final
 from stillme.evidence.rules import word_rules
 from stillme.lazy import lazy
 
-__all__ = ["Sentence", "Text", "Word", "fold", "stem", "within", "word_of"]
+__all__ = ["Sentence", "Text", "Word", "fold", "fold_text", "stem", "within", "word_of"]
 
 # Marks that may stand inside a word: combining accents, zero-width characters, the soft hyphen.
 INNER: Final = "\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad"
+LONGEST_WORD: Final = 64
 LATIN: Final = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"
 PLAIN_TOKEN: Final = re.compile(rf"([{LATIN}]++(?:['’][{LATIN}]++)*+|\d++(?:[.,]\d++)*+|[^\W\d_]++|[^\w\s]|_)")
 MARKED_TOKEN: Final = re.compile(
@@ -35,13 +36,18 @@ CODE: Final = re.compile(r"```[^`]*+(?:`{1,2}(?!`)[^`]*+)*+(?:```|\Z)|~~~[^~]*+(
 URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1 << 16)
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """Lower case without accents: 'Hà Nội' and 'ha noi' are one."""
     lowered = text.lower().replace("đ", "d")
     if lowered.isascii():
         return lowered
     return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
+
+
+@lru_cache(maxsize=1 << 16)
+def fold(word: str) -> str:
+    """`fold_text` of a word or a short phrase, remembered."""
+    return fold_text(word)
 
 
 class Word:
@@ -53,7 +59,7 @@ class Word:
         clean = DROPPED.sub("", unicodedata.normalize("NFC", text)).replace("’", "'")
         self.text = clean
         self.lower = clean.lower()
-        self.folded = fold(clean)
+        self.folded = fold_text(clean)
         self.word = bool(clean) and clean[0].isalpha()
         self.number = bool(clean) and clean[0].isdigit()
         self.capital = self.word and clean[0].isupper()
@@ -70,7 +76,7 @@ class Word:
 
 @lru_cache(maxsize=1 << 16)
 def word_of(text: str) -> Word:
-    """The shared Word of a spelling."""
+    """The shared Word of a spelling that is short enough to be one."""
     return Word(text)
 
 
@@ -123,7 +129,9 @@ class Text:
         pattern = PLAIN_TOKEN if raw.isascii() or not HAS_INNER.search(raw) else MARKED_TOKEN
         self._parts: list[str] = pattern.split(raw)
         self.tokens: list[str] = self._parts[1::2]
-        self.words: list[Word] = list(map(word_of, self.tokens))
+        # A token longer than any word is not remembered: nobody fills the memory with them.
+        known = max(map(len, self.tokens), default=0) <= LONGEST_WORD
+        self.words: list[Word] = list(map(word_of if known else Word, self.tokens))
 
     def __len__(self) -> int:
         return len(self.words)

@@ -10,7 +10,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.text import fold
+from stillme.evidence.text import fold_text
 
 __all__ = ["SchemaFormat"]
 
@@ -29,7 +29,7 @@ class SchemaFormat(Observer):
         if not self.required_sections:
             return self.skipped("no sections are required")
         headings = {_heading(line) for line in evidence.draft.raw.splitlines()}
-        missing = [section for section in self.required_sections if fold(section.strip()) not in headings]
+        missing = [section for section in self.required_sections if fold_text(section.strip()) not in headings]
         if missing:
             return self.flagged(Reason.MISSING_REQUIRED_SECTION, f"missing: {', '.join(missing)}")
         return self.passed()
@@ -41,6 +41,6 @@ def _heading(line: str) -> str:
     marked = text.startswith(("#", "**", "__"))
     bare = text.strip("#*_ \t").lstrip("0123456789.) ")
     if marked:
-        return fold(bare.rstrip(":").strip())
+        return fold_text(bare.rstrip(":").strip())
     title, colon, _ = bare.partition(":")
-    return fold(title.strip()) if colon else ""
+    return fold_text(title.strip()) if colon else ""
