@@ -4,7 +4,8 @@
 
 Variants are interleaved (A B C A B C), so that noise of the machine hits all alike. Wall time says what a caller waits;
 processor time says what the work costs, also where other programs take turns on the same core. Loops are processor time
-in units of a fixed pure-Python loop that runs between the measurements: they compare runs on different machines.
+in units of a fixed pure-Python loop that ran just before: they compare runs on different machines, and moments of one
+machine. All ratios are taken from loops.
 """
 
 from __future__ import annotations
@@ -70,10 +71,11 @@ QUICK: Final = Effort(2, 2, 1, 8, 1, 1, 20, (1, 4), ("brackets", "câu"), 5.0)
 
 
 class Spent(NamedTuple):
-    """What a call took, in nanoseconds."""
+    """What a call took: wall and processor time in nanoseconds, and processor time in loops."""
 
     wall: int
     cpu: int
+    loops: float = 1.0
 
 
 def timed(call: Callable[..., Any], *arguments: object, collect: bool = False) -> tuple[Spent, Any]:
@@ -107,17 +109,23 @@ class Loop:
     def __init__(self) -> None:
         self.times: list[Spent] = []
 
-    def tick(self, count: int = 1) -> None:
-        """Run the loop and note its time."""
+    def tick(self, count: int = 3) -> None:
+        """Run the loop and note its times: what is measured next is given in units of their median."""
         self.times += (timed(fixed_loop)[0] for _ in range(count))
+        self.now = statistics.median(spent.cpu for spent in self.times[-count:])
+
+    def timed(self, call: Callable[..., Any], *arguments: object, collect: bool = False) -> tuple[Spent, Any]:
+        """The time of a call, also in loops, and what it returns."""
+        spent, result = timed(call, *arguments, collect=collect)
+        return spent._replace(loops=spent.cpu / self.now), result
 
     def of(self, nanoseconds: float) -> float:
-        """A time in units of the loop."""
+        """A time in units of the section's median."""
         return nanoseconds / statistics.median(spent.cpu for spent in self.times)
 
     def record(self) -> Record:
         """The times of the loop itself."""
-        return {**figures(self.times, self), "runs": len(self.times)}
+        return {**figures(self.times), "runs": len(self.times)}
 
     def __str__(self) -> str:
         found = self.record()
@@ -131,17 +139,21 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def figures(times: Sequence[Spent], loop: Loop) -> Record:
+def figures(times: Sequence[Spent]) -> Record:
     """Wall time (median, 95th percentile, best), median processor time, and that in loops."""
     wall = [spent.wall for spent in times]
-    cpu = statistics.median(spent.cpu for spent in times)
     return {
         "p50_ms": round(statistics.median(wall) / 1e6, 4),
         "p95_ms": round(percentile(wall, 0.95) / 1e6, 4),
         "best_ms": round(min(wall) / 1e6, 4),
-        "cpu_ms": round(cpu / 1e6, 4),
-        "loops": round(loop.of(cpu), 4),
+        "cpu_ms": round(statistics.median(spent.cpu for spent in times) / 1e6, 4),
+        "loops": round(loops(times), 4),
     }
+
+
+def loops(times: Sequence[Spent]) -> float:
+    """The median in loops."""
+    return statistics.median(spent.loops for spent in times)
 
 
 def heading(text: str, loop: Loop | None = None) -> None:
@@ -169,25 +181,20 @@ class Case:
         """All times."""
         return [spent for row in self.times.values() for spent in row]
 
-    @property
-    def cpu(self) -> float:
-        """The median processor time."""
-        return statistics.median(spent.cpu for spent in self.every)
-
     def request(self, seed: int) -> Request:
         """The request of that number."""
         return request(self.language, self.size, self.answer, seed)
 
-    def measure(self, guard: Guard, seed: int, given: Request) -> None:
+    def measure(self, guard: Guard, seed: int, given: Request, loop: Loop) -> None:
         """Verify a request once and note what it took."""
-        spent, verdict = timed(guard.verify, given)
+        spent, verdict = loop.timed(guard.verify, given)
         self.times.setdefault(seed, []).append(spent)
         self.validators.setdefault(seed, []).append(by_validator(verdict, spent))
         self.verdicts[seed] = verdict
         if self.answer == "copied":
             texts = [given["query"], given["draft_answer"], *(p["text"] for p in given["retrieved_context"])]
             for name, read in (("Text()", Text), ("re \\w+", WORD.findall)):
-                self.floor.setdefault(name, []).append(timed(list, map(read, texts))[0])
+                self.floor.setdefault(name, []).append(loop.timed(list, map(read, texts))[0])
 
 
 def by_validator(verdict: Verdict, spent: Spent) -> dict[str, float]:
@@ -212,7 +219,7 @@ def measure_chain(effort: Effort, loop: Loop) -> list[Case]:
             loop.tick()
             at = seed % len(requests)  # none is always the first
             for case, given in requests[at:] + requests[:at]:
-                case.measure(guard, seed, given)
+                case.measure(guard, seed, given, loop)
     gc.unfreeze()
     return cases
 
@@ -234,7 +241,7 @@ def show_chain(cases: Sequence[Case], loop: Loop) -> list[Record]:
     rows: list[Record] = []
     for case in cases:
         base = next(c for c in cases if (c.size, c.language, c.answer) == (case.size, case.language, "copied"))
-        row = chain_record(case, base, loop)
+        row = chain_record(case, base)
         rows.append(row)
         print(
             f"  {case.size:<9}{case.language:<6}{case.answer:<14}{row['p50_ms']:>8.3f}{row['p95_ms']:>8.3f}"
@@ -249,7 +256,7 @@ def show_chain(cases: Sequence[Case], loop: Loop) -> list[Record]:
     return rows
 
 
-def chain_record(case: Case, base: Case, loop: Loop) -> Record:
+def chain_record(case: Case, base: Case) -> Record:
     """The figures of one kind of request."""
     verdicts = list(case.verdicts.values())
     claims = [c.status for v in verdicts for c in v.claims if c.status != "not_factual"]
@@ -258,12 +265,10 @@ def chain_record(case: Case, base: Case, loop: Loop) -> Record:
         "request": case.size,
         "language": case.language,
         "answer": case.answer,
-        **figures(case.every, loop),
+        **figures(case.every),
         "best_ms": round(statistics.median(min(s.wall for s in row) for row in case.times.values()) / 1e6, 4),
-        "x_copied": round(case.cpu / base.cpu, 3),
-        "again": round(
-            statistics.median(s.cpu for row in later for s in row) / statistics.median(s.cpu for s in first), 3
-        ),
+        "x_copied": round(loops(case.every) / loops(base.every), 3),
+        "again": round(loops([s for row in later for s in row]) / loops(first), 3),
         "words": round(statistics.mean(request_words(case.request(seed)) for seed in case.times)),
         "supported": round(claims.count("supported") / max(1, len(claims)), 3),
         "answered": round(statistics.mean(v.decision.value == "answer" for v in verdicts), 3),
@@ -307,7 +312,7 @@ def usual(case: Case) -> dict[str, float]:
     return {**medians, WHOLE: sum(medians.values())}
 
 
-def show_floor(cases: Sequence[Case], loop: Loop) -> list[Record]:
+def show_floor(cases: Sequence[Case]) -> list[Record]:
     """How far the chain is above merely reading the text."""
     heading("2. The floor: reading every text of the same requests, and how many times that the chain costs")
     print(
@@ -316,9 +321,9 @@ def show_floor(cases: Sequence[Case], loop: Loop) -> list[Record]:
     rows: list[Record] = []
     for case in cases:
         for name, times in case.floor.items():
-            row = {"request": case.size, "language": case.language, "reading": name, **figures(times, loop)}
+            row = {"request": case.size, "language": case.language, "reading": name, **figures(times)}
             row["ns_per_word"] = round(row["cpu_ms"] * 1e6 / request_words(case.request(0)), 1)
-            row["chain_ratio"] = round(case.cpu / 1e6 / row["cpu_ms"], 2)
+            row["chain_ratio"] = round(loops(case.every) / loops(times), 2)
             rows.append(row)
             print(
                 f"  {case.size:<9}{case.language:<6}{name:<10}{row['p50_ms'] * 1e3:>8.0f}{row['cpu_ms'] * 1e3:>8.0f}"
@@ -337,12 +342,12 @@ def measure_new_words(effort: Effort) -> list[Record]:
             given = request(language, "typical", "copied", seed)
             loop.tick()
             forget_words()
-            new.append(timed(guard.verify, given)[0])
-            known.append(timed(guard.verify, given)[0])
+            new.append(loop.timed(guard.verify, given)[0])
+            known.append(loop.timed(guard.verify, given)[0])
     heading("   What is kept between requests: of each spelling its Word, its meaning, its vote for a language", loop)
     for language, (new, known) in times.items():
-        one, other = figures(new, loop), figures(known, loop)
-        ratio = round(one["cpu_ms"] / other["cpu_ms"], 2)
+        one, other = figures(new), figures(known)
+        ratio = round(one["loops"] / other["loops"], 2)
         rows.append({"language": language, "new": one, "known": other, "ratio": ratio})
         print(
             f"  typical {language}, copied: {one['cpu_ms']:.3f} ms cpu ({one['loops']:.2f} loops) if every word is new, "
@@ -376,16 +381,16 @@ def measure_batches(effort: Effort) -> list[Record]:
         requests = list(mixed(effort.batch, first=effort.batch * n))
         for (name, on), row in times.items():
             gc.collect()
-            loop.tick(5)
-            row.append(timed(ways[name], requests, collect=on)[0])
+            loop.tick(9)
+            row.append(loop.timed(ways[name], requests, collect=on)[0])
     heading(
         f"3. Throughput: {effort.batch} different requests, English and Vietnamese, all kinds of answers, typical", loop
     )
-    base = min(spent.cpu for spent in times["one by one", False][1:])
+    base = loops(times["one by one", False][1:])
     rows: list[Record] = []
     for (name, on), row in times.items():  # the first batch was there to warm up
-        found = figures(row[1:], loop)
-        ratio = round(min(spent.cpu for spent in row[1:]) / base, 3)
+        found = figures(row[1:])
+        ratio = round(found["loops"] / base, 3)
         rates = {key: round(effort.batch * 1e3 / found[f"{key}_ms"]) for key in ("p50", "best", "cpu")}
         rows.append(
             {
@@ -464,19 +469,18 @@ def measure_start(effort: Effort) -> Record:
     with TemporaryDirectory() as compiled:
         start_once("en", "vi", compiled)  # compiles everything
         for n in range(effort.starts * 2):
-            loop.tick(3)
+            loop.tick(5)
             first, second = LANGUAGES if n % 2 == 0 else LANGUAGES[::-1]
             for name, spent in start_once(first, second, compiled).items():
-                times.setdefault(name, []).append(spent)
+                times.setdefault(name, []).append(spent._replace(loops=spent.cpu / loop.now))
     heading("4. A fresh process: import and first verdict; code compiled, files in the disk cache", loop)
     print(f"  {'':<40}{'best ms':>9}{'median ms':>11}{'best cpu ms':>13}{'loops':>8}")
     parts: Record = {}
     for name, row in times.items():
-        cpu = min(spent.cpu for spent in row)
-        parts[name] = {**figures(row, loop), "cpu_ms": round(cpu / 1e6, 3), "loops": round(loop.of(cpu), 2)}
+        parts[name] = {**figures(row), "best_cpu_ms": round(min(spent.cpu for spent in row) / 1e6, 3)}
         found = parts[name]
         print(
-            f"  {name:<40}{found['best_ms']:>9.1f}{found['p50_ms']:>11.1f}{found['cpu_ms']:>13.1f}{found['loops']:>8.1f}"
+            f"  {name:<40}{found['best_ms']:>9.1f}{found['p50_ms']:>11.1f}{found['best_cpu_ms']:>13.1f}{found['loops']:>8.1f}"
         )
     return {"parts": parts, "loop": loop.record()}
 
@@ -494,7 +498,9 @@ def start_once(first: str, second: str, compiled: str) -> dict[str, Spent]:
         "from stillme import Guard": names,
         "Guard()": guard,
         f"first verify, {first}": verified,
-        f"import + Guard() + first verify, {first}": Spent(*map(sum, zip(*parts[:4], strict=True))),
+        f"import + Guard() + first verify, {first}": Spent(
+            sum(part.wall for part in parts[:4]), sum(part.cpu for part in parts[:4])
+        ),
         f"then the first in {second}": then,
         "whole process, both languages": Spent(whole, after.cpu),
     }
@@ -561,14 +567,14 @@ FRAMES: Final = {
 
 @dataclass(slots=True)
 class Row:
-    """One kind of text in one place of the request; the shortest processor time by size, in nanoseconds."""
+    """One kind of text in one place of the request, and by size what it took: of several runs the shortest."""
 
     name: str
     language: str
     place: str
     piece: str = ""
     """What the text repeats; without it the text is prose."""
-    times: dict[int, int] = field(default_factory=dict)
+    times: dict[int, Spent] = field(default_factory=dict)
     late: set[int] = field(default_factory=set)
     """Sizes at which a validator overran its time limit."""
 
@@ -593,15 +599,23 @@ class Row:
         last = max(self.times)
         if last != kilobytes // 4:
             return False  # a smaller size was left out already
-        grown = self.times[last] / self.times[last // 4] if last // 4 in self.times else 4.0
-        return self.times[last] / 1e9 * max(4.0, grown) <= most_s
+        return self.times[last].wall / 1e9 * max(4.0, self.ratio(last) or 0.0) <= most_s
 
-    def measure(self, guard: Guard, kilobytes: int) -> None:
-        """Time one size once."""
+    def ratio(self, kilobytes: int) -> float | None:
+        """How many times the four times smaller size it costs."""
+        smaller = self.times.get(kilobytes // 4)
+        return self.times[kilobytes].loops / smaller.loops if smaller else None
+
+    def measure(self, guard: Guard, kilobytes: int, loop: Loop) -> None:
+        """Time one size once; the loop runs before and behind it, since a long text takes a while."""
         given = self.request(kilobytes * KB)
         gc.collect()
+        loop.tick()
         spent, verdict = timed(guard.verify, given)
-        self.times[kilobytes] = min(spent.cpu, self.times.get(kilobytes, spent.cpu))
+        before = loop.now
+        loop.tick()
+        spent = spent._replace(loops=spent.cpu / ((before + loop.now) / 2))
+        self.times[kilobytes] = min(spent, self.times.get(kilobytes, spent), key=lambda s: s.loops)
         if any(f.outcome == "errored" for f in verdict.findings):
             self.late.add(kilobytes)
 
@@ -609,19 +623,19 @@ class Row:
         """Microseconds per KB, and the ratio to the size before."""
         if kilobytes not in self.times:
             return "-"
-        smaller = self.times.get(kilobytes // 4)
-        ratio = f" x{self.times[kilobytes] / smaller:.1f}" if smaller else ""
-        return f"{self.times[kilobytes] / 1e3 / kilobytes:.0f}{ratio}{'!' if kilobytes in self.late else ''}"
+        ratio = self.ratio(kilobytes)
+        grown = f" x{ratio:.1f}" if ratio else ""
+        return f"{self.times[kilobytes].cpu / 1e3 / kilobytes:.0f}{grown}{'!' if kilobytes in self.late else ''}"
 
-    def record(self, loop: Loop) -> Record:
+    def record(self) -> Record:
         """What the table shows."""
         return {
             "text": self.name,
             "language": self.language,
             "place": self.place,
-            "us_per_kb": {str(k): round(t / 1e3 / k, 1) for k, t in self.times.items()},
-            "ratio": {str(k): round(t / self.times[k // 4], 2) for k, t in self.times.items() if k // 4 in self.times},
-            "loops_per_kb": {str(k): round(loop.of(t / k), 4) for k, t in self.times.items()},
+            "us_per_kb": {str(k): round(spent.cpu / 1e3 / k, 1) for k, spent in self.times.items()},
+            "loops_per_kb": {str(k): round(spent.loops / k, 4) for k, spent in self.times.items()},
+            "ratio": {str(k): round(ratio, 2) for k in self.times if (ratio := self.ratio(k)) is not None},
             "late": sorted(self.late),
         }
 
@@ -646,8 +660,7 @@ def measure_growth(effort: Effort) -> Record:
         running = [row for row in rows if row.may_run(kilobytes, effort.most_s)]
         for _ in range(5 if kilobytes <= 4 else 3 if kilobytes <= 16 else 1):
             for row in running:
-                loop.tick()
-                row.measure(guard, kilobytes)
+                row.measure(guard, kilobytes, loop)
     gc.unfreeze()
     heading("6. Cost against size: processor µs per KB, and times the four times smaller size (4 is linear)", loop)
     print(
@@ -658,10 +671,10 @@ def measure_growth(effort: Effort) -> Record:
     for row in rows:
         cells = "".join(f"{row.cell(k):>14}" for k in effort.kilobytes)
         last = max(row.times)
-        print(f"  {row.name:<22}{row.language:<6}{row.place:<9}{cells}{loop.of(row.times[last] / last):>10.3f}")
+        print(f"  {row.name:<22}{row.language:<6}{row.place:<9}{cells}{row.times[last].loops / last:>10.3f}")
     print(f"  loops/KB: of the largest size. -: not run, it would take more than {effort.most_s:.0f} s.")
     print("  !: a validator overran its time limit, and the verdict says so.")
-    return {"rows": [row.record(loop) for row in rows], "loop": loop.record()}
+    return {"rows": [row.record() for row in rows], "loop": loop.record()}
 
 
 # the run
@@ -675,7 +688,7 @@ def measure_chain_and_floor(effort: Effort) -> Record:
         "chain": show_chain(cases, loop),
         "validators": show_validators(cases, loop),
         "new_words": measure_new_words(effort),
-        "floor": show_floor(cases, loop),
+        "floor": show_floor(cases),
         "chain_loop": loop.record(),
     }
 

@@ -154,3 +154,32 @@ def test_gate_4_switched_off_is_not_verified() -> None:
     verdict = Guard({"validators": {"FactualHallucinationValidator": {"enabled": False}}}).verify(CLEAN)
 
     assert not verdict.verified
+
+
+@dataclass(frozen=True)
+class BrokenGrounder:
+    """A grounder that does what it is told."""
+
+    act: Callable[[], Any]
+    id: str = "broken"
+
+    def judge(self, tasks: object) -> Any:
+        """Do it."""
+        return self.act()
+
+
+@pytest.mark.parametrize(
+    "act", [crash, lambda: None, list, lambda: [[]], lambda: [["supported"]], lambda: "x"], ids=range(6)
+)
+def test_a_broken_grounder_refuses_unverified(act: Callable[[], Any]) -> None:
+    """Alone and in a batch: no exception, no claims, no verified answer."""
+    guard = Guard(grounder=BrokenGrounder(act))
+
+    for verdict in (guard.verify(CLEAN), *guard.verify_batch([CLEAN, CLEAN])):
+        assert (verdict.decision, verdict.verified, verdict.claims, verdict.confidence_band) == (
+            "refuse",
+            False,
+            [],
+            "low",
+        )
+        assert "validator_error" in verdict.reasons

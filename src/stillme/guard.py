@@ -28,7 +28,7 @@ from stillme.evidence.grounding import Grounder, Judgement
 from stillme.policy import Policy, PolicyWatcher
 from stillme.response import citations, respond
 from stillme.validators.base import Finding, Validator
-from stillme.validators.chain import ConfiguredValidator, ValidatorChain
+from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attempt
 from stillme.validators.repairs import repair
 from stillme.version import __version__
 
@@ -76,8 +76,11 @@ class Guard:
         """A verdict for each request, in order, each equal to what `verify` gives; claims are grounded in one batch."""
         begun = [self._begin(request) for request in requests]
         waiting = [e for _, e in begun if e.has_draft]
-        for evidence, judged in zip(waiting, self._grounder.judge([e.grounding_task for e in waiting]), strict=True):
-            evidence.__dict__["judgements"] = judged
+        batch, problem = attempt(lambda: self._grounder.judge([e.grounding_task for e in waiting]))
+        # Where the batch fails, each is judged alone, and the failure becomes a finding of its own.
+        if problem is None and isinstance(batch, list) and len(batch) == len(waiting):
+            for evidence, judged in zip(waiting, batch, strict=True):
+                evidence.__dict__["judgements"] = judged
         return [self._finish(item) for item in begun]
 
     # the stages
@@ -93,11 +96,11 @@ class Guard:
         started = time.perf_counter()
         chain = self._chain(policy, draft=evidence.has_draft)
         findings, patched = repair(chain, evidence, chain.observe(evidence))
-        exited = _exited(findings)
-        claims_made = evidence.has_draft and not exited and bool(evidence.factual_claims)
-        supported = claims_made and all(judged.supported for judged in evidence.judgements)
-        ruling = decide(findings, policy, claims_made=claims_made or exited, all_supported=supported)
-        return _verdict(evidence, policy, findings, ruling, patched, exited, started)
+        unjudged = _exited(findings) or (evidence.has_draft and attempt(lambda: evidence.judged)[1] is not None)
+        claims_made = evidence.has_draft and (unjudged or bool(evidence.factual_claims))
+        supported = claims_made and not unjudged and all(judged.supported for judged in evidence.judgements)
+        ruling = decide(findings, policy, claims_made=claims_made, all_supported=supported)
+        return _verdict(evidence, policy, findings, ruling, patched, unjudged, started)
 
     def _wire(self, policy: Policy) -> tuple[Policy, ValidatorChain, ValidatorChain]:
         """The chain for drafts and the one for prechecks."""
@@ -154,11 +157,11 @@ def _verdict(
     findings: Sequence[Finding],
     ruling: Ruling,
     patched: str | None,
-    exited: bool,
+    unjudged: bool,
     started: float,
 ) -> Verdict:
     response = respond(ruling, evidence, policy, patched)
-    claims = _claims(evidence) if evidence.has_draft and not exited else []
+    claims = _claims(evidence) if evidence.has_draft and not unjudged else []
     best = evidence.max_similarity
     show = policy.output
     return Verdict.model_construct(
@@ -167,10 +170,10 @@ def _verdict(
         mode=policy.mode,
         action=response.action,
         source_required=evidence.need.source_required,
-        confidence_band=band(_probability(evidence, ruling, exited), policy),
+        confidence_band=band(_probability(evidence, ruling, unjudged), policy),
         reasons=list(ruling.reasons) if show.include_reason_codes else [],
         validator_trace_id=f"trace-{uuid.uuid4()}" if show.include_validator_trace else None,
-        citations=citations(ruling, evidence),
+        citations=[] if unjudged else citations(ruling, evidence),
         safe_response=response.safe_response,
         metrics=Metrics.model_construct(
             max_similarity=best,
@@ -181,7 +184,7 @@ def _verdict(
         ),
         claims=claims,
         findings=[_record(f) for f in findings] if show.include_validator_trace else [],
-        conflicts=[] if exited else _conflicts(evidence),
+        conflicts=[] if unjudged else _conflicts(evidence),
         verified=ruling.verified,
         language=_language(evidence),
         as_of=evidence.as_of,
@@ -199,9 +202,9 @@ def _language(evidence: Evidence) -> str:
     return evidence.draft_language if evidence.has_draft and evidence.draft_language in ("en", "vi") else "en"
 
 
-def _probability(evidence: Evidence, ruling: Ruling, exited: bool) -> float:
+def _probability(evidence: Evidence, ruling: Ruling, unjudged: bool) -> float:
     """That the answer is supported; in Pattern B, that the context suffices."""
-    if exited or not ruling.verified:
+    if unjudged or not ruling.verified:
         return 0.0
     if evidence.has_draft:
         return min((judged.score for judged in evidence.judgements), default=1.0)

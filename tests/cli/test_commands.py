@@ -421,7 +421,9 @@ def test_a_defect_is_a_line_and_a_traceback_only_on_demand() -> None:
 @pytest.fixture
 def streaming() -> Iterator[subprocess.Popen[bytes]]:
     """A process that has verified its first batch and waits for more."""
-    command = [sys.executable, "-c", "from stillme.cli import main; main()", "verify", "-", "--json"]
+    # A shell that starts the tests in the background has interrupts ignored, and children inherit that: listen to them again.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{listen}; from stillme.cli import main; main()", "verify", "-", "--json"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         process.stdin.write(lines(*[ANSWERED] * 65).encode())

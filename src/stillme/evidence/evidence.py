@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
+from stillme.errors import BackendError
 from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
 from stillme.evidence.citations import Marker, find_markers
 from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
@@ -198,7 +199,14 @@ class Evidence:
     @lazy
     def judgements(self) -> list[Judgement]:
         """For each factual claim, in order, what the grounder says."""
-        return self.grounder.judge([self.grounding_task])[0]
+        return self.checked(self.grounder.judge([self.grounding_task])[0])
+
+    def checked(self, judgements: list[Judgement]) -> list[Judgement]:
+        """The judgements of a grounder, if they are that: one for each claim."""
+        sound = isinstance(judgements, list) and all(isinstance(j, Judgement) for j in judgements)
+        if not sound or len(judgements) != len(self.factual_claims):
+            raise BackendError(f"{self.grounder.id} did not judge each of {len(self.factual_claims)} claims once")
+        return judgements
 
     @lazy
     def judged(self) -> list[tuple[Claim, Judgement]]:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from stillme.errors import InputError, shown
@@ -20,7 +21,7 @@ from stillme.validators.base import Finding, Validator
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
 
-__all__ = ["ConfiguredValidator", "ValidationResult", "ValidatorChain"]
+__all__ = ["ConfiguredValidator", "ValidationResult", "ValidatorChain", "attempt"]
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 OUTCOMES: Final = frozenset({"passed", "flagged", "skipped", "errored"})
@@ -84,8 +85,9 @@ class ValidatorChain:
 
     def _run_one(self, configured: ConfiguredValidator, evidence: Evidence) -> list[Finding]:
         started = time.perf_counter()
-        call = _in_thread if _foreign(configured.validator) else _here
-        result, problem = call(lambda: configured.validator.run(evidence), configured.timeout_s)
+        call = partial(configured.validator.run, evidence)
+        foreign = _foreign(configured.validator)
+        result, problem = _in_thread(call, configured.timeout_s) if foreign else attempt(call)
         elapsed = time.perf_counter() - started
         if problem is None and elapsed > configured.timeout_s:
             problem = f"took longer than {configured.timeout_s:g} s"
@@ -96,17 +98,18 @@ class ValidatorChain:
         return [_recorded(f, configured, milliseconds if k == 0 else 0.0) for k, f in enumerate(made)]
 
 
-def _here(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | None]:  # noqa: ARG001  (same shape as _in_thread)
+def attempt(call: Callable[[], Any]) -> tuple[Any, str | None]:
+    """What a call returns, or in one line why it did not: code that may be anybody's never ends a verification."""
     try:
         return call(), None
-    except Exception as error:  # the one broad except: a validator's crash is a finding
+    except Exception as error:  # the one broad except of the package: a crash is a finding
         return None, f"{type(error).__name__}: {shown(str(error), 200)}"
 
 
 def _in_thread(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | None]:
     """Run foreign code in a daemon thread, which cannot hold up the process; give up on it when its time is over."""
     box: list[tuple[Any, str | None]] = []
-    thread = threading.Thread(target=lambda: box.append(_here(call, timeout_s)), daemon=True, name="stillme-validator")
+    thread = threading.Thread(target=lambda: box.append(attempt(call)), daemon=True, name="stillme-validator")
     thread.start()
     thread.join(timeout_s)
     if box:
