@@ -23,7 +23,7 @@ AUTHORS: Final = (
 )
 WORKS: Final = (
     re.compile(
-        rf"{AUTHORS}\s+(?:et\s+al\.?+|và\s+(?:cộng\s+sự|cs\.?+)|và\s+các\s+cộng\s+sự)\s*+[,(]\s*+(\d{{4}})[a-z]?\b"
+        rf"{AUTHORS}\s+(?:et\s+al\.?+|và\s+(?:cộng\s+sự|cs\.?+)|và\s+các\s+cộng\s+sự)\s*+[,(]\s*+(\d{{4}})[a-z]?\b\)?+"
     ),
     re.compile(
         rf"\(\s*+{AUTHORS}(?:\s+(?:et\s+al\.?+|&\s+{AUTHORS}|and\s+{AUTHORS}|và\s+cộng\s+sự))?,\s*+(\d{{4}})[a-z]?\s*+\)"
