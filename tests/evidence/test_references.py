@@ -17,12 +17,14 @@ SOURCE = RetrievedPassage(
 @pytest.mark.parametrize(
     ("draft", "expected"),
     [
-        pytest.param("As Lewis et al. (2020) show.", [("Lewis et al. (2020", True)], id="authors and year"),
-        pytest.param("As Lewis et al. (2021) show.", [("Lewis et al. (2021", False)], id="another year"),
-        pytest.param("As Smith et al. (2020) show.", [("Smith et al. (2020", False)], id="other authors"),
+        pytest.param("As Lewis et al. (2020) show.", [("Lewis et al. (2020)", True)], id="authors and year"),
+        pytest.param("As Lewis et al. (2021) show.", [("Lewis et al. (2021)", False)], id="another year"),
+        pytest.param("As Smith et al. (2020) show.", [("Smith et al. (2020)", False)], id="other authors"),
         pytest.param("It works (Lewis, 2020).", [("(Lewis, 2020)", True)], id="in parentheses"),
-        pytest.param("Theo Phạm và cộng sự (2019).", [("Phạm và cộng sự (2019", True)], id="Vietnamese"),
-        pytest.param("Theo Trần và cộng sự (2019).", [("Trần và cộng sự (2019", False)], id="other Vietnamese authors"),
+        pytest.param("Theo Phạm và cộng sự (2019).", [("Phạm và cộng sự (2019)", True)], id="Vietnamese"),
+        pytest.param(
+            "Theo Trần và cộng sự (2019).", [("Trần và cộng sự (2019)", False)], id="other Vietnamese authors"
+        ),
         pytest.param("See 10.5555/x.1.", [("10.5555/x.1", True)], id="a DOI"),
         pytest.param("See 10.5555/y.2.", [("10.5555/y.2", False)], id="another DOI"),
         pytest.param(

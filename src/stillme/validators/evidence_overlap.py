@@ -33,9 +33,8 @@ class EvidenceOverlap(Observer):
         claims = evidence.factual_claims
         if not claims:
             return self.skipped("no factual claims")
-        if all(
-            p.language != evidence.draft_language for p in evidence.passages if evidence.draft_language in ("en", "vi")
-        ):
+        written = evidence.draft_language
+        if written in ("en", "vi") and all(p.language != written for p in evidence.passages):
             return self.skipped("draft and passages are in different languages")
         share = self._share(evidence)
         if share < self.threshold:
