@@ -18,7 +18,7 @@ def conflicts(*texts: str | RetrievedPassage) -> list[tuple[str, tuple[str, str]
     [
         pytest.param("A day ticket costs £16.", "A day ticket costs £19.", [("figure", ("£16", "£19"))], id="two prices"),
         pytest.param("A day ticket costs £16.", "Visitors pay £19 for a day ticket.", [("figure", ("£16", "£19"))], id="two prices in other words"),
-        pytest.param("The mayor of Kelm is Ada Brunn.", "The mayor of Kelm is Viktor Sol.", [("name", ("Ada Brunn", "Viktor Sol"))], id="two names for one office"),
+        pytest.param("The mayor of Kelm is Marie Curie.", "The mayor of Kelm is Niels Bohr.", [("name", ("Marie Curie", "Niels Bohr"))], id="two names for one office"),
         pytest.param("Giá vé là 40.000 đồng.", "Giá vé là 60.000 đồng.", [("figure", ("40.000 đồng", "60.000 đồng"))], id="two Vietnamese prices"),
         pytest.param("Adults pay £12 at the door.", "Children pay £8 at the door.", [], id="two groups"),
         pytest.param("A single room costs £60 a night.", "A double room costs £90 a night.", [], id="two kinds of room"),

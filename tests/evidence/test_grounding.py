@@ -11,17 +11,17 @@ from stillme.evidence.grounding import Judgement
 LIBRARY = (
     "The Norwick public library opens at 9 a.m. and closes at 6 p.m. from Monday to Friday. A yearly card costs £12; students pay £5. "
     "Members may borrow up to ten books for three weeks. Reference books must not leave the building. Most computers were replaced in 2021. "
-    "The library was designed by Edith Harlow and opened by Queen Victoria in 1887. The new reading room may open in spring 2027."
+    "The library was designed by Christopher Wren and opened by Queen Victoria in 1887. The new reading room may open in spring 2027."
 )
 CLINIC = (
-    "Doctor Amal Rahman leads the clinic and Doctor Peter Voss leads the laboratory. Patients with fever should drink water and rest. "
+    "Doctor Joseph Lister leads the clinic and Doctor Louis Pasteur leads the laboratory. Patients with fever should drink water and rest. "
     "The vaccine is not recommended for children under two years. The clinic treated 1,240 patients in 2023, compared with 980 in 2022. "
     "Alcohol increases the effect of the tablets. The tablets are taken before meals, twice a day."
 )
 BANK = (
     "Ngân hàng Sao Biển miễn phí chuyển khoản trong nước cho mọi khách hàng. Lãi suất tiền gửi kỳ hạn 12 tháng là 5,2% mỗi năm. "
     "Khách hàng phải từ 18 tuổi trở lên mới được mở thẻ tín dụng. Hạn mức rút tiền tối đa là 50 triệu đồng mỗi ngày. "
-    "Chi nhánh Hải Châu không làm việc vào Chủ nhật. Ông Lê Minh Khôi là tổng giám đốc, bà Trần Thu Hà là giám đốc tài chính."
+    "Chi nhánh Hải Châu không làm việc vào Chủ nhật. Ông Nguyễn Bỉnh Khiêm là tổng giám đốc, bà Hồ Xuân Hương là giám đốc tài chính."
 )
 MUSEUM = (
     "Bảo tàng Dân tộc học được khởi công năm 1987 và khai trương ngày 12 tháng 11 năm 1997. Bảo tàng nằm trên đường Nguyễn Văn Huyên. "
@@ -42,12 +42,12 @@ def judge(draft: str, *passages: str | RetrievedPassage, query: str = "q") -> li
         pytest.param("The library is closed after 18:00 on weekdays, since it closes at 6 p.m. from Monday to Friday [1].", LIBRARY, id="a clock time in another form"),
         pytest.param("Students pay five pounds [1].", LIBRARY, id="a figure in words"),
         pytest.param("Up to 10 books may be borrowed by members for 3 weeks [1].", LIBRARY, id="passive voice"),
-        pytest.param("Edith Harlow designed the library [1].", LIBRARY, id="active for passive"),
+        pytest.param("Christopher Wren designed the library [1].", LIBRARY, id="active for passive"),
         pytest.param("The library was opened in 1887 by Queen Victoria [1].", LIBRARY, id="words in another order"),
-        pytest.param("It was designed by Edith Harlow [1].", LIBRARY, id="a pronoun for the library"),
+        pytest.param("It was designed by Christopher Wren [1].", LIBRARY, id="a pronoun for the library"),
         pytest.param("Reference books must stay in the building and must not leave it [1].", LIBRARY, id="a negation kept"),
         pytest.param("The new reading room may open in spring 2027 [1].", LIBRARY, id="uncertainty kept"),
-        pytest.param("The laboratory is led by Doctor Peter Voss [1].", CLINIC, id="the second of two names"),
+        pytest.param("The laboratory is led by Doctor Louis Pasteur [1].", CLINIC, id="the second of two names"),
         pytest.param("The clinic treated 1240 patients in 2023 [1].", CLINIC, id="without the separator"),
         pytest.param("In 2022 the clinic treated 980 patients [1].", CLINIC, id="the second of two years"),
         pytest.param("The tablets are taken twice daily before meals [1].", CLINIC, id="a synonym"),
@@ -55,7 +55,7 @@ def judge(draft: str, *passages: str | RetrievedPassage, query: str = "q") -> li
         pytest.param("Lãi suất kỳ hạn 12 tháng là 5,2%/năm [1].", BANK, id="Vietnamese with a slash"),
         pytest.param("Mỗi ngày khách hàng được rút tối đa 50.000.000 đồng [1].", BANK, id="Vietnamese money written out"),
         pytest.param("Chi nhánh Hải Châu nghỉ Chủ nhật, không làm việc vào ngày này [1].", BANK, id="Vietnamese negation kept"),
-        pytest.param("Tổng giám đốc là ông Lê Minh Khôi [1].", BANK, id="Vietnamese words in another order"),
+        pytest.param("Tổng giám đốc là ông Nguyễn Bỉnh Khiêm [1].", BANK, id="Vietnamese words in another order"),
         pytest.param("Bảo tàng Dân tộc học khai trương ngày 12/11/1997 [1].", MUSEUM, id="a Vietnamese date in figures"),
         pytest.param("Vé người lớn giá 40 nghìn đồng [1].", MUSEUM, id="a Vietnamese scale word"),
         pytest.param("Sinh viên được giảm một nửa giá vé, tức giảm 50% [1].", MUSEUM, id="a Vietnamese paraphrase"),
@@ -79,7 +79,7 @@ def test_supported(draft: str, source: str) -> None:
         pytest.param("All computers were replaced in 2021 [1].", LIBRARY, id="most made all"),
         pytest.param("The library was designed by Queen Victoria [1].", LIBRARY, id="the other name"),
         pytest.param("The library was opened in 1978 [1].", LIBRARY, id="another year"),
-        pytest.param("Doctor Amal Rahman leads the laboratory [1].", CLINIC, id="roles exchanged"),
+        pytest.param("Doctor Joseph Lister leads the laboratory [1].", CLINIC, id="roles exchanged"),
         pytest.param("The vaccine is recommended for children under two years [1].", CLINIC, id="a negation dropped"),
         pytest.param("The clinic treated 980 patients in 2023 [1].", CLINIC, id="the figure of the other year"),
         pytest.param("Alcohol decreases the effect of the tablets [1].", CLINIC, id="an opposite verb"),
@@ -91,7 +91,7 @@ def test_supported(draft: str, source: str) -> None:
             "Hạn mức rút tiền tối thiểu là 50 triệu đồng mỗi ngày [1].", BANK, id="a Vietnamese maximum made a minimum"
         ),
         pytest.param("Chi nhánh Hải Châu làm việc vào Chủ nhật [1].", BANK, id="a Vietnamese negation dropped"),
-        pytest.param("Bà Trần Thu Hà là tổng giám đốc [1].", BANK, id="Vietnamese roles exchanged"),
+        pytest.param("Bà Hồ Xuân Hương là tổng giám đốc [1].", BANK, id="Vietnamese roles exchanged"),
         pytest.param("Hạn mức rút tiền tối đa là 50 nghìn đồng mỗi ngày [1].", BANK, id="another Vietnamese scale"),
         pytest.param("Bảo tàng khai trương ngày 11 tháng 12 năm 1997 [1].", MUSEUM, id="day and month exchanged"),
         pytest.param("Khách tham quan được chạm vào hiện vật [1].", MUSEUM, id="a Vietnamese prohibition dropped"),
@@ -116,7 +116,7 @@ def test_not_supported(draft: str, source: str) -> None:
             LIBRARY,
             id="an invention behind a fact",
         ),
-        pytest.param("Doctor Elena Costa leads the clinic's heart department [1].", CLINIC, id="a person nobody named"),
+        pytest.param("Doctor Florence Nightingale leads the clinic's heart department [1].", CLINIC, id="a person nobody named"),
         pytest.param("Patients with fever should take aspirin and antibiotics [1].", CLINIC, id="another advice"),
         pytest.param(
             "Ngân hàng Sao Biển tặng một chỉ vàng cho hội viên thân thiết [1].", BANK, id="a Vietnamese invention"
@@ -141,7 +141,7 @@ def test_unsupported(draft: str, source: str) -> None:
         pytest.param(
             "Ngân hàng Sao Biển tặng vàng cho khách hàng mới [1].", BANK, id="one invented verb among known words"
         ),
-        pytest.param("The library was designed and paid for by Edith Harlow [1].", LIBRARY, id="one invented deed"),
+        pytest.param("The library was designed and paid for by Christopher Wren [1].", LIBRARY, id="one invented deed"),
     ],
 )
 def test_known_limits(draft: str, source: str) -> None:

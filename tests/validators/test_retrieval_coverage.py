@@ -18,7 +18,7 @@ MISSING = flagged("entity_not_in_sources")
     [
         pytest.param("It was found by Christiaan Huygens [1].", TITAN, PASSED, id="a name that is there"),
         pytest.param("It was found by Huygens [1].", TITAN, PASSED, id="a part of a name that is there"),
-        pytest.param("It was found by Helena Brandt [1].", TITAN, MISSING, id="a name that is not"),
+        pytest.param("It was found by Isaac Newton [1].", TITAN, MISSING, id="a name that is not"),
         pytest.param("It was found by a German [1].", TITAN, MISSING, id="a nationality that is not"),
         pytest.param(
             "Built in Hanoi under Lý Thánh Tông [1].", VAN_MIEU, PASSED, id="another spelling of the same name"
@@ -37,4 +37,4 @@ def test_names(draft: str, source: str, expected: list[tuple[str, str | None]]) 
 
 def test_without_passages_it_is_skipped() -> None:
     """There is nothing to look in."""
-    assert observe(RetrievalCoverage(), Evidence.of("q", "It was found by Helena Brandt.")) == SKIPPED
+    assert observe(RetrievalCoverage(), Evidence.of("q", "It was found by Isaac Newton.")) == SKIPPED
