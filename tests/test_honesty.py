@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillme import Finding, Gate, Guard, InputError, Reason
+from stillme import Finding, Gate, Guard, InputError, Reason, Repair
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain
 from tests.test_guard import request
 
@@ -46,6 +46,8 @@ GARBAGE: list[Any] = [
     Finding("Foreign", "flagged"),
     Finding("Foreign", "passed", spans=((1, "x"),)),  # type: ignore[arg-type]
     Finding("Foreign", "passed", detail=5),  # type: ignore[arg-type]
+    Finding("Foreign", "flagged", reason="own", repairs="abc"),  # type: ignore[arg-type]
+    Finding("Foreign", "flagged", reason="own", repairs=(Repair(5, 2, "x"),)),
     [],
 ]  # fmt: skip
 

@@ -116,7 +116,9 @@ def test_not_supported(draft: str, source: str) -> None:
             LIBRARY,
             id="an invention behind a fact",
         ),
-        pytest.param("Doctor Florence Nightingale leads the clinic's heart department [1].", CLINIC, id="a person nobody named"),
+        pytest.param(
+            "Doctor Florence Nightingale leads the clinic's heart department [1].", CLINIC, id="a person nobody named"
+        ),
         pytest.param("Patients with fever should take aspirin and antibiotics [1].", CLINIC, id="another advice"),
         pytest.param(
             "Ngân hàng Sao Biển tặng một chỉ vàng cho hội viên thân thiết [1].", BANK, id="a Vietnamese invention"

@@ -30,6 +30,12 @@ class Repair:
     end: int
     text: str
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether it can be applied: two offsets in order, and a text."""
+        offsets = type(self.start) is int and type(self.end) is int and 0 <= self.start <= self.end
+        return offsets and isinstance(self.text, str)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

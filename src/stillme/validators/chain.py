@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stillme.errors import InputError, shown
 from stillme.reasons import Gate, Reason
-from stillme.validators.base import Finding, Validator
+from stillme.validators.base import Finding, Repair, Validator
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
@@ -136,14 +136,17 @@ def _is_sound(finding: Finding) -> bool:
         else finding.reason is None or isinstance(finding.reason, str)
     )
     detail = finding.detail is None or isinstance(finding.detail, str)
-    return finding.outcome in OUTCOMES and finding.stage in ("query", "draft") and spans and reason and detail
+    repairs = isinstance(finding.repairs, tuple) and all(isinstance(r, Repair) and r.is_sound for r in finding.repairs)
+    return (
+        finding.outcome in OUTCOMES and finding.stage in ("query", "draft") and spans and reason and detail and repairs
+    )
 
 
 def _recorded(f: Finding, configured: ConfiguredValidator, elapsed_ms: float) -> Finding:
-    """The finding with the policy's gate, its time, and without repairs where the policy allows none."""
+    """The finding with the policy's gate and its time; repairs are proposals the policy may drop, never done by a validator."""
     gate = configured.gate or (f.gate if isinstance(f.gate, Gate) else Gate.HARD)
     repairs = f.repairs if configured.repair else ()
-    return Finding(f.validator, f.outcome, f.stage, gate, f.reason, f.detail, f.spans, repairs, f.repaired, elapsed_ms)
+    return Finding(f.validator, f.outcome, f.stage, gate, f.reason, f.detail, f.spans, repairs, False, elapsed_ms)
 
 
 def _finding(configured: ConfiguredValidator, outcome: Any, detail: str) -> Finding:
