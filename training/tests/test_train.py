@@ -1,0 +1,94 @@
+"""Losses are what they say, and a run that is cut ends like one that is not."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer
+
+from training.batches import Encoded, PairEncoder
+from training.encoder import GroundingModel
+from training.examples import NOT_SUPPORTED, SUPPORTED, Example
+from training.train import Settings, Trainer, claim_loss, load_model, rate_at, token_loss
+
+MIX = {"short": {"d": 8}, "mixed": {"d": 8}}
+
+
+def items(tokenizer: Tokenizer) -> list[Encoded]:
+    encoder = PairEncoder(tokenizer, 120)
+    return [
+        encoder.encode(
+            Example(f"{n}", "d", "en", f"Ann has {n} cats.", (f"Ann has {n + n % 2} cats.",),
+                    NOT_SUPPORTED if n % 2 else SUPPORTED, ((8, 9),) if n % 2 else (), f"{n}")
+        )
+        for n in range(8)
+    ]  # fmt: skip
+
+
+def trainer(model: GroundingModel, tokenizer: Tokenizer, folder: Path, steps: int = 6) -> Trainer:
+    torch.manual_seed(5)
+    return Trainer(model, items(tokenizer), MIX, Settings(steps=steps, minutes=0.0, rate=1e-3), folder)
+
+
+def test_not_supported_counts_both_ways_of_lacking_support() -> None:
+    """The loss is minus the log of the two probabilities together."""
+    logits = torch.tensor([[2.0, 1.0, 0.0]])
+    chances = logits.softmax(-1)[0]
+
+    assert claim_loss(logits, torch.tensor([3])).item() == pytest.approx(-math.log(chances[1] + chances[2]))
+    assert claim_loss(logits, torch.tensor([1])).item() == pytest.approx(-math.log(chances[1]))
+
+
+def test_token_loss_passes_over_unknown_tokens() -> None:
+    """Tokens without a label change nothing."""
+    logits = torch.tensor([[0.3, -0.2, 9.0]])
+
+    with_unknown = token_loss(logits, torch.tensor([[1, 0, -1]]))
+
+    assert with_unknown == token_loss(logits[:, :2], torch.tensor([[1, 0]]))
+    assert token_loss(logits, torch.full((1, 3), -1)).item() == 0.0
+
+
+def test_the_rate_rises_and_falls_to_nothing() -> None:
+    """The peak stands at the end of the rise."""
+    settings = Settings(steps=100, minutes=0.0, rate=1.0, warm_up=0.1)
+
+    assert rate_at(0.05, settings) == pytest.approx(0.5)
+    assert rate_at(0.1, settings) == pytest.approx(1.0)
+    assert rate_at(1.0, settings) == pytest.approx(0.0)
+
+
+def test_a_run_that_is_cut_ends_like_one_that_is_not(
+    model: GroundingModel, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    """Weights after stop and resume equal those of a run in one piece."""
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    whole = trainer(model, tokenizer, tmp_path / "whole")
+    whole.run()
+    expected = {name: value.clone() for name, value in model.state_dict().items()}
+
+    model.load_state_dict(state)
+    first = trainer(model, tokenizer, tmp_path / "cut")
+    first.model.train()
+    for _ in range(3):
+        first.step()
+    first.save()
+    second = trainer(model, tokenizer, tmp_path / "cut")
+    second.resume()
+    second.run()
+
+    assert second.progress.step == 6
+    final = load_model(tmp_path / "cut" / "last.pt").state_dict()
+    assert all(torch.allclose(final[name], value, atol=1e-6) for name, value in expected.items())
+
+
+def test_word_embeddings_stay_as_they_were(model: GroundingModel, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """The table can be shared with the base model."""
+    before = model.encoder.word.weight.clone()
+
+    trainer(model, tokenizer, tmp_path).run()
+
+    assert torch.equal(before, model.encoder.word.weight)
