@@ -38,6 +38,11 @@ STATUS: Final = Path("/proc/self/status")
 SIZES: Final[tuple[Size, ...]] = ("typical", "long")
 PLACES: Final = ("passage", "draft")
 KB: Final = 1024
+# A request as small as they come, and what stands around a long text: question, draft and passage.
+FRAMES: Final = {
+    "en": ("What does the plan cost?", "The plan costs ${n} [1].", "The plan costs ${n}."),
+    "vi": ("Gói cước này giá bao nhiêu?", "Gói cước này giá {n}.000 đồng [1].", "Gói cước này giá {n}.000 đồng."),
+}
 WORD: Final = re.compile(r"\w+")
 OUTSIDE: Final = "outside validators (parse, decide, say)"
 WHOLE: Final = "all of it"
@@ -176,6 +181,7 @@ class Case:
     validators: dict[int, list[dict[str, float]]] = field(default_factory=dict)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     floor: dict[str, list[Spent]] = field(default_factory=dict)
+    small: list[Spent] = field(default_factory=list)
 
     @property
     def every(self) -> list[Spent]:
@@ -196,6 +202,14 @@ class Case:
             texts = [given["query"], given["draft_answer"], *(p["text"] for p in given["retrieved_context"])]
             for name, read in (("Text()", Text), ("re \\w+", WORD.findall)):
                 self.floor.setdefault(name, []).append(loop.timed(list, map(read, texts))[0])
+            self.small.append(loop.timed(guard.verify, smallest(self.language, seed))[0])
+
+
+def smallest(language: str, number: int) -> Request:
+    """One short claim that copies one short passage."""
+    query, draft, passage = (text.format(n=number) for text in FRAMES[language])
+    sources = [{"source_id": "a", "text": passage}]
+    return {"query": query, "draft_answer": draft, "retrieved_context": sources, "as_of": "2026-02-01T09:00:00Z"}
 
 
 def by_validator(verdict: Verdict, spent: Spent) -> dict[str, float]:
@@ -329,6 +343,15 @@ def show_floor(cases: Sequence[Case]) -> list[Record]:
             print(
                 f"  {case.size:<9}{case.language:<6}{name:<10}{row['p50_ms'] * 1e3:>8.0f}{row['cpu_ms'] * 1e3:>8.0f}"
                 f"{row['loops']:>8.3f}{row['ns_per_word']:>9.0f}{row['chain_ratio']:>12}"
+            )
+    for case in cases:
+        if case.small and case.size == "typical":
+            row = {"request": "smallest", "language": case.language, "reading": "chain", **figures(case.small)}
+            row["chain_ratio"] = round(loops(case.every) / loops(case.small), 2)
+            rows.append(row)
+            print(
+                f"  The whole chain on one claim of a few words ({case.language}): {row['cpu_ms']:.3f} ms cpu "
+                f"({row['loops']:.2f} loops); the typical request costs {row['chain_ratio']} times that."
             )
     return rows
 
@@ -559,12 +582,6 @@ def distribution_bytes(name: str) -> int:
 
 # 6: growth
 
-# What stands around a long text: question, draft and passage.
-FRAMES: Final = {
-    "en": ("What does the plan cost?", "The plan costs $9 [1].", "The plan costs $9."),
-    "vi": ("Gói cước này giá bao nhiêu?", "Gói cước này giá 9.000 đồng [1].", "Gói cước này giá 9.000 đồng."),
-}
-
 
 @dataclass(slots=True)
 class Row:
@@ -582,16 +599,12 @@ class Row:
     def request(self, characters: int) -> VerifyRequest:
         """A small request with the text as its passage, its draft or both."""
         long = (self.piece * characters)[:characters] if self.piece else prose(self.language, characters)
-        query, draft, passage = FRAMES[self.language]
-        sources = [{"source_id": "a", "text": passage if self.place == "draft" else long}]
-        return VerifyRequest.model_validate(
-            {
-                "query": query,
-                "draft_answer": draft if self.place == "passage" else long,
-                "retrieved_context": sources,
-                "as_of": "2026-02-01T09:00:00Z",
-            }
-        )
+        given = smallest(self.language, 9)
+        if self.place != "passage":
+            given["draft_answer"] = long
+        if self.place != "draft":
+            given["retrieved_context"][0]["text"] = long
+        return VerifyRequest.model_validate(given)
 
     def may_run(self, kilobytes: int, most_s: float) -> bool:
         """Whether the next size will be done in time if it costs what the last step lets expect."""
