@@ -88,6 +88,13 @@ def test_claims_know_what_they_cite() -> None:
     assert [claim.cited for claim in evidence.claims] == [(0,), (1,), (0, 1)]
 
 
+def test_a_marker_counts_for_both_sides_of_a_semicolon() -> None:
+    """One sentence, two claims, one marker at its end."""
+    evidence = Evidence.of("q", "It runs on Linux; Windows is not supported [1]. Macs are [2].", ["a", "b"])
+
+    assert [claim.cited for claim in evidence.claims] == [(0,), (0,), (1,)]
+
+
 def test_an_opinion_asked_for_needs_no_opinion_word() -> None:
     """The question makes it one."""
     assert kinds("The second name sounds warmer.", "Which name do you like better?") == ["opinion"]

@@ -69,7 +69,8 @@ def find_markers(draft: Text, passages: Sequence[Passage], given: int) -> list[M
         return []
     sources = _Sources(passages, given)
     found = [_bracketed(m, sources) for m in BRACKETED.finditer(draft.raw)]
-    found += [_worded(m, sources) for m in IN_PARENTHESES.finditer(draft.raw)]
+    if "(" in draft.raw:
+        found += [_worded(m, sources) for m in IN_PARENTHESES.finditer(draft.raw)]
     inline = _inline_code(draft.raw)
     markers = [m for m in found if m is not None and not within(draft.code, m.start) and not within(inline, m.start)]
     return sorted(markers, key=lambda m: m.start)

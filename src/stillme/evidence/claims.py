@@ -86,7 +86,18 @@ def find_claims(
         claims.append(
             Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, index, cited, own, assent)
         )
-    return _without_lead_words(claims)
+    return _without_lead_words(_sharing_markers(draft, claims))
+
+
+def _sharing_markers(draft: Text, claims: list[Claim]) -> list[Claim]:
+    """'It runs on Linux; Windows is not supported [1].': what stands before a semicolon is cited with what stands behind it."""
+    shared: list[Claim] = []
+    for claim in reversed(claims):
+        behind = shared[-1] if shared else None
+        if behind is not None and not claim.markers and behind.markers and draft.raw[claim.end - 1] == ";":
+            claim = replace(claim, cited=behind.cited, markers=behind.markers)  # noqa: PLW2901  (the claim, completed)
+        shared.append(claim)
+    return shared[::-1]
 
 
 def _without_lead_words(claims: list[Claim]) -> list[Claim]:

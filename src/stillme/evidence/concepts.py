@@ -83,6 +83,14 @@ def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids
     return cast("list[Ids]", found)
 
 
+def text_concepts(text: Text) -> list[Ids]:
+    """The concepts of a whole text, worked out once."""
+    found = text.__dict__.get("_concepts")
+    if found is None:
+        found = text.__dict__["_concepts"] = concepts_of(text)
+    return found
+
+
 def _cover(found: list[Ids | _Start], lowers: list[str], at: int, node: Ids | _Start | None) -> None:
     """Give all tokens of the longest phrase at `at`, whose first two words led to `node`, what it means."""
     ids, end, i = NO_IDS, at, at + 2

@@ -259,7 +259,7 @@ class Evidence:
     def states(self, quantity: Quantity) -> bool:
         """Whether a passage, a title or a timestamp states a figure; where it is written with the same digits is asked first."""
         index, places = self.library.index, self.library.places
-        written = {w.stem for w in self.draft.words[quantity.first : quantity.last] if w.number}
+        written = {w.stem for w in self.draft.words[quantity.first : quantity.last] if w.content}
         likely = (places[place][1] for stem in sorted(written) for place in index.get(stem, ()))
         others = (statement for reading in self._by_use for statement in reading.statements)
         return any(agrees(quantity, q) for statement in chain(likely, others) for q in statement.quantities)

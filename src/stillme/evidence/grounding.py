@@ -266,6 +266,8 @@ def _moved(judged: Judgement, claim: Claim) -> Judgement:
 def _quote(passage: int, found: Alignment) -> Quote:
     """The best statement, with a second one where it stands next to it."""
     chosen = [found.best.sentence]
+    if len(found.statements) == 1:
+        return Quote(passage, chosen[0].start, chosen[0].end)
     order = [s.sentence for s in found.source.statements]
     at = order.index(chosen[0])
     near = {order[k] for k in (at - 1, at + 1) if 0 <= k < len(order)}

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from stillme.evidence.concepts import concepts_of
+from stillme.evidence.concepts import text_concepts
 from stillme.evidence.names import Name, find_names
 from stillme.evidence.numbers import Quantity, find_quantities
 from stillme.evidence.rules import load
@@ -225,7 +225,7 @@ class Reading:
     @lazy
     def concepts(self) -> list[tuple[int, ...]]:
         """For each token the concepts it stands for."""
-        return concepts_of(self.text)
+        return text_concepts(self.text)
 
     @lazy
     def quantities(self) -> list[Quantity]:

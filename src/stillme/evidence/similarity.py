@@ -6,14 +6,16 @@ passage speaks of, half of it measured on the passage as a whole and half on its
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from stillme.evidence.concepts import concepts_of
+from stillme.evidence.concepts import text_concepts
 from stillme.evidence.library import Library
 from stillme.evidence.passage import Passage
 from stillme.evidence.rules import load, word_rules
+from stillme.evidence.sentences import Sentence
 from stillme.evidence.text import Text
 
 __all__ = ["curve", "missing_terms", "query_terms", "share", "similarities"]
@@ -45,43 +47,64 @@ def share(query: Text, terms: Sequence[int], passage: Passage) -> float:
     """How much of the question's content the passage speaks of: half as a whole, half in its best statement."""
     held = _held(query, terms, passage)
     weights = {i: 2.0 if query.words[i].capital and i else 1.0 for i in terms}
-    total = sum(weights.values())
-    whole = sum(weights[i] for i in terms if held[i]) / total
-    statements = [frozenset(range(s.first, s.last)) for s in passage.sentences] or [frozenset[int]()]
-    titled = sum(weights[i] for i in terms if -1 in held[i])
-    best = (
-        max(titled + sum(weights[i] for i in terms if -1 not in held[i] and held[i] & tokens) for tokens in statements)
-        / total
-    )
-    return (whole + best) / 2
+    whole = titled = 0.0
+    best: dict[int, float] = {}
+    for i, places in held.items():
+        if places:
+            whole += weights[i]
+            if -1 in places:
+                titled += weights[i]
+            else:
+                for k in places:
+                    best[k] = best.get(k, 0.0) + weights[i]
+    best.pop(-2, None)
+    return (whole + titled + max(best.values(), default=0.0)) / sum(weights.values()) / 2
 
 
-def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, frozenset[int]]:
-    """For each term the passage's tokens that say it (-1: its heading does), by stem, without accents, or by meaning."""
-    by_stem: dict[str, set[int]] = {}
-    for j, word in enumerate(passage.text.words):
-        if word.word or word.number:
-            by_stem.setdefault(word.stem, set()).add(j)
-            if word.accented and not query.accented:
-                by_stem.setdefault(word.folded, set()).add(j)
+def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, set[int]]:
+    """For each term the passage's sentences that say it (-1: its heading does, -2: what stands between sentences)."""
+    held: dict[int, set[int]] = {i: set() for i in terms}
+    wanted: dict[str, list[int]] = {}
+    for i in terms:
+        wanted.setdefault(query.words[i].stem, []).append(i)
+    words = passage.text.words
+    hits = [(j, w.stem) for j, w in enumerate(words) if w.stem in wanted]
+    if not query.accented and passage.text.accented:
+        hits += [(j, w.folded) for j, w in enumerate(words) if w.accented and w.folded in wanted]
+    sentences = passage.sentences
+    firsts = [s.first for s in sentences]
+    for j, form in hits:
+        k = _sentence(sentences, firsts, j)
+        for i in wanted[form]:
+            held[i].add(k)
     for word in passage.heading.words:
-        by_stem.setdefault(word.stem, set()).add(-1)
-        by_stem.setdefault(word.folded, set()).add(-1)
-    held = {i: frozenset(by_stem.get(query.words[i].stem, ())) for i in terms}
+        for i in (*wanted.get(word.stem, ()), *wanted.get(word.folded, ())):
+            held[i].add(-1)
     if any(not places for places in held.values()):
-        _by_meaning(query, passage, held)
+        _by_meaning(query, passage, held, firsts)
     return held
 
 
-def _by_meaning(query: Text, passage: Passage, held: dict[int, frozenset[int]]) -> None:
-    asked = concepts_of(query)
-    places: dict[int, set[int]] = {}
-    for j, ids in enumerate(concepts_of(passage.text)):
-        for concept in ids:
-            places.setdefault(concept, set()).add(j)
+def _sentence(sentences: Sequence[Sentence], firsts: list[int], token: int) -> int:
+    k = bisect_right(firsts, token) - 1
+    return k if k >= 0 and token < sentences[k].last else -2
+
+
+def _by_meaning(query: Text, passage: Passage, held: dict[int, set[int]], firsts: list[int]) -> None:
+    asked = text_concepts(query)
+    wanted: dict[int, list[int]] = {}
     for i, found in held.items():
         if not found:
-            held[i] = frozenset(j for c in asked[i] for j in places.get(c, ()))
+            for c in asked[i]:
+                wanted.setdefault(c, []).append(i)
+    if not wanted:
+        return
+    for j, ids in enumerate(text_concepts(passage.text)):
+        if ids:
+            for c in ids:
+                if c in wanted:
+                    for i in wanted[c]:
+                        held[i].add(_sentence(passage.sentences, firsts, j))
 
 
 def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: float = 1.0) -> list[str]:
@@ -99,7 +122,7 @@ def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: f
         titled = {form for heading in library.headings for w in heading.text.words for form in (w.stem, w.folded)}
         left = [i for i in left if words[i].stem not in titled and words[i].folded not in titled]
     if len(left) > most:
-        meant = concepts_of(query)
+        meant = text_concepts(query)
         left = [i for i in left if not any(c in library.meanings for c in meant[i])]
     return [words[i].text for i in left]
 

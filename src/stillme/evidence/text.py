@@ -200,6 +200,8 @@ class Text:
     def quoted(self) -> list[bool]:
         """For each token, whether it stands inside quotation marks that are closed again in the same paragraph."""
         inside = [False] * len(self.words)
+        if not any(mark in self.raw for mark in QUOTES):
+            return inside
         opened: dict[str, int] = {}
         for i, word in enumerate(self.words):
             if "\n\n" in self.gaps[i]:

@@ -56,6 +56,16 @@ class ValidatorChain:
         for configured in self._validators:
             if not callable(getattr(configured.validator, "run", None)):
                 raise InputError(f"a validator has a run method, {shown(configured.validator)} has none")
+        self._steps = [
+            (
+                c,
+                _name(c.validator),
+                _stage(c.validator),
+                _foreign(c.validator),
+                bool(getattr(c.validator, "early_exit", False)),
+            )
+            for c in self._validators
+        ]
 
     def run(self, answer: str, ctx_docs: Sequence[str] = (), query: str = "") -> ValidationResult:
         """Check an answer against plain documents; hard flags fail, soft ones only add their codes."""
@@ -72,23 +82,23 @@ class ValidatorChain:
         """Every validator's findings, in order; after an early exit the rest is skipped, except EthicsAdapter."""
         findings: list[Finding] = []
         stopped_by: str | None = None
-        for configured in self._validators:
-            name = _name(configured.validator)
-            if stopped_by is not None and name != "EthicsAdapter" and _stage(configured.validator) == "draft":
+        for configured, name, stage, foreign, early_exit in self._steps:
+            if stopped_by is not None and name != "EthicsAdapter" and stage == "draft":
                 findings.append(_finding(configured, "skipped", f"not run: {stopped_by} ended the chain"))
                 continue
-            made = self._run_one(configured, evidence)
+            made = self._run_one(configured, foreign, evidence)
             findings += made
-            if getattr(configured.validator, "early_exit", False) and any(_blocks(f) for f in made):
+            if early_exit and any(_blocks(f) for f in made):
                 stopped_by = name
         return findings
 
-    def _run_one(self, configured: ConfiguredValidator, evidence: Evidence) -> list[Finding]:
+    def _run_one(self, configured: ConfiguredValidator, foreign: bool, evidence: Evidence) -> list[Finding]:
         started = time.perf_counter()
         call = partial(configured.validator.run, evidence)
-        foreign = _foreign(configured.validator)
         result, problem = _in_thread(call, configured.timeout_s) if foreign else attempt(call)
         elapsed = time.perf_counter() - started
+        if not foreign and result.__class__ is Finding and elapsed <= configured.timeout_s:
+            return [_recorded(result, configured, round(elapsed * 1000, 3))]
         if problem is None and elapsed > configured.timeout_s:
             problem = f"took longer than {configured.timeout_s:g} s"
         made = [] if problem else _checked(result, _name(configured.validator))
