@@ -2,6 +2,7 @@
 
 - `docs/cli.md`: the help of every command, and a page as `stillme verify --human` prints it
 - `docs/reasons.md`: the table of reason codes, from the registry and `wording/`
+- `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `src/stillme/schemas/`: the JSON Schema of request, verdict and policy
 
 In a page, only what stands between the markers of a part is written; the rest is prose.
@@ -28,6 +29,7 @@ from stillme.cli.terminal import Page
 from stillme.policy import policy_schema
 
 DOCS = Path(__file__).resolve().parent
+SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 WIDTH = 80
@@ -55,6 +57,9 @@ def generated() -> Iterator[tuple[Path, str]]:
     cli_page = filled(DOCS / "cli.md", "help", "\n".join(command_help(cli, "stillme")))
     yield DOCS / "cli.md", between(cli_page, "page", sample_page())
     yield DOCS / "reasons.md", filled(DOCS / "reasons.md", "reasons", "\n".join(reasons_table()))
+    for name, rows in SAFETY_ROWS.items():
+        page = DOCS / "validators" / f"{name}.md"
+        yield page, filled(page, "measured", "\n".join(measured(rows)))
     yield SCHEMAS / "request.json", schema("StillMe request", VerifyRequest.model_json_schema())
     yield SCHEMAS / "verdict.json", schema("StillMe verdict", Verdict.model_json_schema(mode="serialization"))
     yield SCHEMAS / "policy.json", schema("StillMe policy", policy_schema())
@@ -115,6 +120,35 @@ def reasons_table() -> Iterator[str]:
     for en, vi in zip(reason_rows("en"), reason_rows("vi"), strict=True):
         flagged_by = ", ".join(f"`{name}`" for name in en["flagged_by"]) or "-"
         yield f"| `{en['code']}` | {en['gate'] or '-'} | {flagged_by} | {en['decision']} | {words(en)} | {words(vi)} |"
+
+
+# For each page its rows: what is said of them, the table of the record, and how the names of its groups begin.
+SAFETY_ROWS = {
+    "EthicsAdapter": [
+        ("unsafe queries: AdvBench", "queries", "unsafe advbench"),
+        ("unsafe queries: HarmBench, without copyright items", "queries", "unsafe harmbench"),
+        ("unsafe queries: Do-Not-Answer", "queries", "unsafe do_not_answer"),
+        ("safe queries: ExpertQA, XQuAD (en, vi), SQuAD 2.0", "queries", "safe"),
+        ("ordinary texts read as drafts (news, encyclopaedias; en, vi)", "drafts", ""),
+    ],
+    "ContextInstructions": [
+        ("BIPIA e-mails and tables with a foreign request", "injections", "unsafe"),
+        ("the same without", "injections", "safe"),
+        ("ordinary passages (news, encyclopaedias; en, vi)", "passages", ""),
+    ],
+}
+
+
+def measured(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    """How many of each kind are flagged, counted in the run record."""
+    record = json.loads(SAFETY_RECORD.read_text(encoding="utf-8"))
+    yield f"Version {record['version']}, data `{record['data_sha256'][:12]}`.\n"
+    yield "| texts | n | flagged | share |"
+    yield "|---|---:|---:|---:|"
+    for label, table, prefix in rows:
+        groups = [counts for name, counts in record["tables"][table].items() if name.startswith(prefix)]
+        total, flagged = (sum(column) for column in zip(*groups, strict=True))
+        yield f"| {label} | {total:,} | {flagged:,} | {flagged / total:.2%} |"
 
 
 def words(row: dict[str, Any]) -> str:

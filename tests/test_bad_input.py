@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks.texts import PIECES as REPEATED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,28 +71,11 @@ def test_duplicate_source_ids_are_chunks_of_one_source() -> None:
 
 
 PIECES = {
-    "brackets": "[",
-    "parentheses": "(source ",
-    "quotes": '"',
-    "backticks": "`",
-    "digits": "1,",
-    "dots": ". ",
-    "newlines": "\n",
-    "spaces": "    ",
-    "combining": "a\u0301",
-    "not": "not ",
-    "names": "Aa Bb ",
-    "addresses": "http://a.",
-    "a sentence": "The plan costs $9 per month and Anna Lee does not like it. ",
-    "câu": "Gói cước giá 9.000 đồng mỗi tháng và không được đổi trả. ",
-    "marks": "- * # | ",
+    **REPEATED,
     "one word": "a",
     "one name": "A",
     "hyphens": "a-",
     "apostrophes": "a'",
-    "dashes": "1-",
-    "doi": "10.1/",
-    "et al": "Lee et al. (",
     "markers": "[1]. ",
     "code": "`a` ",
     "fences": "```\n",
