@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
 
-.PHONY: demo test check unit docs bench dev clean
+.PHONY: demo test check unit docs bench bench-audit dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -25,6 +25,9 @@ docs: $(VENV)/tested ## write the generated reference pages and schemas
 
 bench: $(VENV)/tested ## measure speed, side by side in one run
 	$(BIN)/python -m benchmarks.core
+
+bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
+	$(BIN)/python -m benchmarks.audit
 
 dev: $(VENV)/tested ## editable install, for working on the code
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .

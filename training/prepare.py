@@ -24,11 +24,11 @@ GROUNDING_SETS = (
 
 def all_examples(data: Path, snli: Path | None) -> Iterator[Example]:
     """Every example of the public sets, then the synthetic ones."""
-    for name in GROUNDING_SETS:
-        yield from grounding_examples(data / f"{name}.jsonl")
+    public = [example for name in GROUNDING_SETS for example in grounding_examples(data / f"{name}.jsonl")]
+    yield from public
     if snli:
         yield from snli_examples(snli)
-    yield from synthetic_examples(data)
+    yield from synthetic_examples(data, public)
 
 
 def main() -> None:

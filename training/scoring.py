@@ -1,43 +1,45 @@
-"""Score an answer against passages: sentences by windows, the best window for each, the worst sentence for all."""
+"""Score an answer against passages: claims by windows, the best window for each, the weakest claim for all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from tokenizers import Tokenizer
 
-from training.batches import PairEncoder, pair_ids
+from training.batches import Batch, Claim, Group, TextEncoder, collate, packed
 from training.encoder import SUPPORTED, GroundingModel
 from training.text import Span, sentences
-from training.vocabulary import PAD
 from training.windows import consecutive, gather, joined
 
 Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
-Forward = Callable[[Ints, Ints, Floats], tuple[Floats, Floats]]
+Forward = Callable[[Batch], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A claim (its place in the answer) and one window."""
+class Place:
+    """Which claim of which answer a claim of a group is, and where its tokens stand in the answer."""
 
     answer: int
     span: Span
-    claim_ids: tuple[int, ...]
     offsets: tuple[Span, ...]
-    window_ids: tuple[int, ...]
-    gathered: bool
 
 
 @dataclass(frozen=True, slots=True)
-class PairScore:
-    """The three logits of a pair and one logit for each claim token."""
+class Reading:
+    """A window with claims, and the place of each."""
 
-    pair: Pair
+    group: Group
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimScore:
+    """The three logits of a claim against a window and one logit for each claim token."""
+
+    place: Place
     logits: Floats
     tokens: Floats
 
@@ -48,13 +50,15 @@ class PairScore:
         return float(self.logits[SUPPORTED] - lacking)
 
 
-def torch_forward(model: GroundingModel) -> Forward:
-    """The forward pass of a torch model over arrays."""
+def torch_forward(model: GroundingModel, table: torch.Tensor) -> Forward:
+    """The forward pass of a torch model over a batch."""
 
-    def forward(ids: Ints, kinds: Ints, mask: Floats) -> tuple[Floats, Floats]:
+    def forward(batch: Batch) -> tuple[Floats, Floats]:
         with torch.no_grad():
-            claim, tokens = model(torch.from_numpy(ids), torch.from_numpy(kinds), torch.from_numpy(mask))
-        return claim.numpy(), tokens.numpy()
+            claims, tokens = model(
+                table[batch.ids], batch.positions, batch.segments, batch.groups, batch.claim_tokens, batch.claim_starts
+            )
+        return claims.numpy(), tokens.numpy()
 
     return forward
 
@@ -71,60 +75,89 @@ def claims_of(answer: str, least: int = 25) -> list[Span]:
 
 
 @dataclass(slots=True)
-class PairMaker:
-    """Makes the pairs that read an answer against all its passages."""
+class Reader:
+    """Makes the windows that read an answer against all its passages."""
 
-    tokenizer: Tokenizer
-    limit: int = 256
-    claim_limit: int = 96
+    encoder: TextEncoder
     all_windows: bool = True
     split_claims: bool = True
+    _windows: dict[tuple[str, ...], list[tuple[int, ...]]] = field(default_factory=dict)
 
-    def pairs(self, number: int, answer: str, passages: Sequence[str]) -> list[Pair]:
-        encoder = PairEncoder(self.tokenizer, self.limit, self.claim_limit)
-        found = encoder.sentences(passages)
-        spans = claims_of(answer) if self.split_claims else [(0, len(answer))]
-        made: list[Pair] = []
-        for start, end in spans:
-            claim = answer[start:end]
-            encoded = self.tokenizer.encode(claim)
-            claim_ids = tuple(encoded.ids[: self.claim_limit])
-            offsets = tuple((start + a, start + b) for a, b in encoded.offsets[: self.claim_limit])
-            room = self.limit - 3 - len(claim_ids)
-            windows = [gather(claim, found, room)]
-            if self.all_windows and len(windows[0]) < len(found):
-                windows += consecutive(found, room)
-            for place, window in enumerate(windows):
-                ids = tuple(self.tokenizer.encode(joined(window)).ids[:room])
-                made.append(Pair(number, (start, end), claim_ids, offsets, ids, place == 0))
+    def readings(self, number: int, answer: str, passages: Sequence[str]) -> list[Reading]:
+        """All claims with the whole text when it fits; otherwise with every window, each also with its gathered one."""
+        claims, places = self._claims(number, answer)
+        found = self.encoder.sentences(passages)
+        limit = self.encoder.limit
+        if sum(s.tokens + 1 for s in found) <= limit:
+            return [Reading(Group(self._ids(joined(found)), claims), places)] if claims else []
+        made = [
+            Reading(Group(self._ids(joined(gather(claim.text, found, limit))), (claim,)), (place,))
+            for claim, place in zip(claims, places, strict=True)
+        ]
+        if self.all_windows and claims:
+            windows = self._consecutive(tuple(passages))
+            made += [Reading(Group(window, claims), places) for window in windows]
         return made
 
+    def _claims(self, number: int, answer: str) -> tuple[tuple[Claim, ...], tuple[Place, ...]]:
+        spans = claims_of(answer) if self.split_claims else [(0, len(answer))]
+        claims, places = [], []
+        for start, end in spans:
+            encoded = self.encoder.tokenizer.encode(answer[start:end])
+            kept = self.encoder.claim_limit
+            claims.append(Claim(answer[start:end], tuple(encoded.ids[:kept])))
+            offsets = tuple((start + a, start + b) for a, b in encoded.offsets[:kept])
+            places.append(Place(number, (start, end), offsets))
+        return tuple(claims), tuple(places)
 
-def score_pairs(forward: Forward, pairs: Sequence[Pair], size: int = 16) -> list[PairScore]:
-    """Score pairs in batches of similar length; the order of the result is that of `pairs`."""
-    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].claim_ids) + len(pairs[i].window_ids))
-    scores: dict[int, PairScore] = {}
-    for start in range(0, len(order), size):
-        chosen = order[start : start + size]
-        ids, kinds, mask = _arrays([pairs[i] for i in chosen])
-        claim, tokens = forward(ids, kinds, mask)
-        for row, index in enumerate(chosen):
-            length = len(pairs[index].claim_ids)
-            scores[index] = PairScore(pairs[index], claim[row], tokens[row, 1 : 1 + length])
-    return [scores[index] for index in range(len(pairs))]
+    def _consecutive(self, passages: tuple[str, ...]) -> list[tuple[int, ...]]:
+        if passages not in self._windows:
+            windows = consecutive(self.encoder.sentences(passages), self.encoder.limit)
+            self._windows[passages] = [self._ids(joined(window)) for window in windows]
+        return self._windows[passages]
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        return tuple(self.encoder.tokenizer.encode(text).ids[: self.encoder.limit])
 
 
-def _arrays(pairs: Sequence[Pair]) -> tuple[Ints, Ints, Floats]:
-    rows = [pair_ids(pair.claim_ids, pair.window_ids) for pair in pairs]
-    length = max(len(row) for row in rows)
-    ids = np.full((len(rows), length), PAD, np.int64)
-    kinds = np.zeros((len(rows), length), np.int64)
-    mask = np.zeros((len(rows), length), np.float32)
-    for place, (row, pair) in enumerate(zip(rows, pairs, strict=True)):
-        ids[place, : len(row)] = row
-        kinds[place, len(pair.claim_ids) + 2 : len(row)] = 1
-        mask[place, : len(row)] = 1
-    return ids, kinds, mask
+def shared(readings: Sequence[Reading], most: int = 400) -> list[Reading]:
+    """The same readings with equal windows read once, for up to `most` claim tokens together."""
+    asked: dict[tuple[int, ...], list[tuple[Claim, Place]]] = {}
+    for reading in readings:
+        asked.setdefault(reading.group.window, []).extend(zip(reading.group.claims, reading.places, strict=True))
+    made: list[Reading] = []
+    for window, pairs in asked.items():
+        current: list[tuple[Claim, Place]] = []
+        for pair in pairs:
+            if current and sum(len(claim.ids) + 2 for claim, _ in [*current, pair]) > most:
+                made.append(_reading(window, current))
+                current = []
+            current.append(pair)
+        made.append(_reading(window, current))
+    return made
+
+
+def _reading(window: tuple[int, ...], pairs: Sequence[tuple[Claim, Place]]) -> Reading:
+    return Reading(Group(window, tuple(claim for claim, _ in pairs)), tuple(place for _, place in pairs))
+
+
+def score_readings(forward: Forward, readings: Sequence[Reading], row: int = 512, rows: int = 4) -> list[ClaimScore]:
+    """The scores of all claims of all readings, packed into rows of about `row` tokens."""
+    together = shared(readings)
+    reading_of = {id(reading.group): reading for reading in together}
+    long = [[reading.group] for reading in together if len(reading.group) > row]
+    packs = packed([reading.group for reading in together if len(reading.group) <= row], row)
+    packs = sorted([*long, *packs], key=lambda pack: sum(map(len, pack)))
+    scores: list[ClaimScore] = []
+    for start in range(0, len(packs), rows):
+        chosen = packs[start : start + rows]
+        batch = collate(chosen)
+        claims, tokens = forward(batch)
+        flat = tokens.reshape(-1)
+        places = [place for pack in chosen for group in pack for place in reading_of[id(group)].places]
+        for place, logits, at in zip(places, claims, batch.claim_starts.tolist(), strict=True):
+            scores.append(ClaimScore(place, logits, flat[at + 1 : at + 1 + len(place.offsets)]))
+    return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +168,30 @@ class AnswerScore:
     spans: tuple[Span, ...]
 
 
-def combine(scores: Sequence[PairScore], claim_threshold: float = 0.0, token_threshold: float = 0.0) -> AnswerScore:
-    """The best window speaks for a claim, the weakest claim for the answer."""
-    best: dict[Span, PairScore] = {}
+def best_readings(scores: Sequence[ClaimScore]) -> list[ClaimScore]:
+    """For each claim of an answer the score of the window that supports it most."""
+    best: dict[Span, ClaimScore] = {}
     for score in scores:
-        span = score.pair.span
+        span = score.place.span
         if span not in best or score.margin > best[span].margin:
             best[span] = score
+    return [best[span] for span in sorted(best)]
+
+
+def combine(scores: Sequence[ClaimScore], claim_threshold: float = 0.0, token_threshold: float = 0.0) -> AnswerScore:
+    """The best window speaks for a claim, the weakest claim for the answer."""
+    best = best_readings(scores)
     marked: list[Span] = []
-    for score in best.values():
+    for score in best:
         if score.margin < claim_threshold:
-            marked += [o for o, t in zip(score.pair.offsets, score.tokens, strict=True) if t > token_threshold]
-    margin = min((score.margin for score in best.values()), default=0.0)
-    return AnswerScore(margin, tuple(_merged(marked)))
+            marked += marked_spans(score, token_threshold)
+    margin = min((score.margin for score in best), default=0.0)
+    return AnswerScore(margin, tuple(marked))
+
+
+def marked_spans(score: ClaimScore, threshold: float) -> list[Span]:
+    """The characters whose tokens score above the threshold, neighbours joined."""
+    return _merged([o for o, t in zip(score.place.offsets, score.tokens, strict=True) if t > threshold])
 
 
 def _merged(spans: Sequence[Span]) -> list[Span]:

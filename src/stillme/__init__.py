@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stillme.version import __version__
 
 if TYPE_CHECKING:
+    from stillme.audit import AuditStore
     from stillme.contract import Verdict, VerifyRequest
     from stillme.errors import BackendError, InputError, PolicyError, StillMeError
     from stillme.evidence import Evidence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from stillme.validators.numeric_units_basic import NumericUnitsBasic
 
 _HOMES = {
+    "AuditStore": "audit",
     "BackendError": "errors",
     "CitationRequired": "validators.citation_required",
     "Decision": "reasons",
@@ -53,6 +55,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AuditStore",
     "BackendError",
     "CitationRequired",
     "Decision",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from stillme.contract import (
     ClaimVerdict,
@@ -32,9 +33,29 @@ from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attemp
 from stillme.validators.repairs import repair
 from stillme.version import __version__
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "Occurrence", "Recorder"]
 
 Request = VerifyRequest | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A verdict as it came about, whatever the policy lets the caller see of it."""
+
+    request: VerifyRequest
+    verdict: Verdict
+    policy: Policy
+    at: datetime
+    caller: str | None = None
+    added: tuple[str, ...] = ()
+    """The validators that the program added, by name: the policy does not describe them."""
+
+
+class Recorder(Protocol):
+    """Keeps verdicts; `stillme.audit.AuditStore` is one."""
+
+    def record(self, occurrences: Sequence[Occurrence]) -> None:
+        """Return when they are kept; raise when they cannot be, and no verdict is given."""
 
 
 class Guard:
@@ -45,11 +66,13 @@ class Guard:
         policy: str | Path | Mapping[str, Any] | Policy | PolicyWatcher | None = None,
         validators: Iterable[Validator] = (),
         grounder: Grounder = DEFAULT_GROUNDER,
+        audit: Recorder | None = None,
     ) -> None:
         self._watcher = policy if isinstance(policy, PolicyWatcher) else None
         self._policy = policy.policy if isinstance(policy, PolicyWatcher) else Policy.load(policy)
         self._added = tuple(validators)
         self._grounder = grounder
+        self._audit = audit
         self._chains = self._wire(self._policy)
 
     @property
@@ -57,22 +80,22 @@ class Guard:
         """The policy in force."""
         return self._watcher.policy if self._watcher is not None else self._policy
 
-    def verify(self, request: Request) -> Verdict:
-        """The verdict on a draft; a request without a draft is prechecked (Pattern B)."""
-        return self._finish(self._begin(request))
+    def verify(self, request: Request, *, caller: str | None = None) -> Verdict:
+        """The verdict on a draft; a request without a draft is prechecked (Pattern B). `caller` goes into the record."""
+        return self._recorded([self._finish(self._begin(request))], caller)[0]
 
-    def precheck(self, request: Request) -> Verdict:
+    def precheck(self, request: Request, *, caller: str | None = None) -> Verdict:
         """The verdict on question and context alone, before anything is generated (Pattern B)."""
         parsed = parse_request(request)
-        return self.verify(parsed.model_copy(update={"draft_answer": None}))
+        return self.verify(parsed.model_copy(update={"draft_answer": None}), caller=caller)
 
-    async def averify(self, request: Request) -> Verdict:
+    async def averify(self, request: Request, *, caller: str | None = None) -> Verdict:
         """`verify` without holding up the event loop."""
         import asyncio  # noqa: PLC0415  (a tenth of a second that only asynchronous callers need to pay)
 
-        return await asyncio.to_thread(self.verify, request)
+        return await asyncio.to_thread(self.verify, request, caller=caller)
 
-    def verify_batch(self, requests: Iterable[Request]) -> list[Verdict]:
+    def verify_batch(self, requests: Iterable[Request], *, caller: str | None = None) -> list[Verdict]:
         """A verdict for each request, in order, each equal to what `verify` gives; claims are grounded in one batch."""
         begun = [self._begin(request) for request in requests]
         waiting = [e for _, e in begun if e.has_draft]
@@ -81,7 +104,7 @@ class Guard:
         if problem is None and isinstance(batch, list) and len(batch) == len(waiting):
             for evidence, judged in zip(waiting, batch, strict=True):
                 evidence.__dict__["judgements"] = judged
-        return [self._finish(item) for item in begun]
+        return self._recorded([self._finish(item) for item in begun], caller)
 
     # the stages
 
@@ -91,7 +114,7 @@ class Guard:
         check_limits(parsed, policy)
         return policy, Evidence(parsed, parsed.as_of or datetime.now(UTC), self._grounder)
 
-    def _finish(self, begun: tuple[Policy, Evidence]) -> Verdict:
+    def _finish(self, begun: tuple[Policy, Evidence]) -> tuple[VerifyRequest, Verdict, Policy]:
         policy, evidence = begun
         started = time.perf_counter()
         chain = self._chain(policy, draft=evidence.has_draft)
@@ -100,7 +123,14 @@ class Guard:
         claims_made = evidence.has_draft and (unjudged or bool(evidence.factual_claims))
         supported = claims_made and not unjudged and all(judged.supported for judged in evidence.judgements)
         ruling = decide(findings, policy, claims_made=claims_made, all_supported=supported)
-        return _verdict(evidence, policy, findings, ruling, patched, unjudged, started)
+        return evidence.request, _verdict(evidence, policy, findings, ruling, patched, unjudged, started), policy
+
+    def _recorded(self, done: list[tuple[VerifyRequest, Verdict, Policy]], caller: str | None) -> list[Verdict]:
+        """The verdicts as the policy shows them, once they are recorded whole."""
+        if self._audit is not None and done:
+            now, added = datetime.now(UTC), tuple(getattr(v, "name", type(v).__name__) for v in self._added)
+            self._audit.record([Occurrence(*each, now, caller, added) for each in done])
+        return [_shown(verdict, policy) for _, verdict, policy in done]
 
     def _wire(self, policy: Policy) -> tuple[Policy, ValidatorChain, ValidatorChain]:
         """The chain for drafts and the one for prechecks."""
@@ -163,7 +193,6 @@ def _verdict(
     response = respond(ruling, evidence, policy, patched)
     claims = _claims(evidence) if evidence.has_draft and not unjudged else []
     best = evidence.max_similarity
-    show = policy.output
     return Verdict.model_construct(
         request_id=evidence.request.request_id or f"req-{uuid.uuid4()}",
         decision=ruling.decision,
@@ -171,8 +200,8 @@ def _verdict(
         action=response.action,
         source_required=evidence.need.source_required,
         confidence_band=band(_probability(evidence, ruling, unjudged), policy),
-        reasons=list(ruling.reasons) if show.include_reason_codes else [],
-        validator_trace_id=f"trace-{uuid.uuid4()}" if show.include_validator_trace else None,
+        reasons=list(ruling.reasons),
+        validator_trace_id=f"trace-{uuid.uuid4()}",
         citations=[] if unjudged else citations(ruling, evidence),
         safe_response=response.safe_response,
         metrics=Metrics.model_construct(
@@ -183,7 +212,7 @@ def _verdict(
             elapsed_ms=round((time.perf_counter() - started) * 1000, 3),
         ),
         claims=claims,
-        findings=[_record(f) for f in findings] if show.include_validator_trace else [],
+        findings=[_record(f) for f in findings],
         conflicts=[] if unjudged else _conflicts(evidence),
         verified=ruling.verified,
         language=_language(evidence),
@@ -193,6 +222,16 @@ def _verdict(
         version=__version__,
         calibrated=False,
     )
+
+
+def _shown(verdict: Verdict, policy: Policy) -> Verdict:
+    """What the policy lets a caller see."""
+    hidden: dict[str, Any] = {}
+    if not policy.output.include_reason_codes:
+        hidden["reasons"] = []
+    if not policy.output.include_validator_trace:
+        hidden |= {"validator_trace_id": None, "findings": []}
+    return verdict.model_copy(update=hidden) if hidden else verdict
 
 
 def _language(evidence: Evidence) -> str:

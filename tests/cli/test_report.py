@@ -71,9 +71,11 @@ def test_the_exit_code_of_a_verdict(given: Verdict, code: Exit) -> None:
 
 
 def test_the_codes_stand_in_their_order_of_precedence() -> None:
-    assert list(Exit)[:6] == [
+    assert list(Exit)[:8] == [
         Exit.INPUT,
         Exit.POLICY,
+        Exit.TAMPERED,
+        Exit.DIFFERENT,
         Exit.NOT_VERIFIED,
         Exit.REFUSE,
         Exit.ASK_CLARIFY,

@@ -56,6 +56,16 @@ class TestLoading:
             },
             "on_error": "refuse",
             "confidence": {"high": 0.85, "medium": 0.6},
+            "audit": {
+                "content": "full",
+                "durability": "commit",
+                "on_failure": "refuse",
+                "redact": {},
+                "retention": {
+                    "verdict": {"text_days": None, "days": None, "max_mb": None},
+                    "review": {"text_days": None, "days": None, "max_mb": None},
+                },
+            },
         }
 
     def test_the_file_of_lite_says_what_the_model_has_as_defaults(self) -> None:

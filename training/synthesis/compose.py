@@ -10,14 +10,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from training.examples import NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Example, rows
-from training.synthesis.declaratives import statement
+from training.synthesis.declaratives import premise, statement
 from training.synthesis.edits import EDITS, Edited, Material, phrase_spans
 from training.synthesis.names import names, numbers
 from training.synthesis.paraphrase import led_in, paraphrased
+from training.synthesis.substitutes import Substitutes
 from training.text import Span, sentences
 
 # Changes that can also be made in the passage, so that the claim's wording alone tells nothing.
-MIRRORED = ("swap_name", "change_number", "change_date", "change_unit", "reverse", "negate", "strengthen")
+MIRRORED = (
+    "swap_name", "change_number", "change_date", "change_unit", "reverse", "negate", "strengthen", "substitute",
+    "add_unfounded", "add_item",
+)  # fmt: skip
 
 
 _ASKS_NUMBER = re.compile(r"\b(?:how many|how much|how long|what year|which year|when|bao nhiêu|năm nào)\b", re.I)
@@ -53,9 +57,20 @@ class Composer:
 
     questions: Sequence[Question]
     seed: int
+    dataset: str
+    most_sentences: int = 6
     foreign: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    near: dict[str, list[str]] = field(default_factory=dict)
+    substitutes: Substitutes | None = None
 
     def __post_init__(self) -> None:
+        self.substitutes = self.substitutes or Substitutes(
+            sorted({question.passage for question in self.questions}), self.questions[0].lang
+        )
+        for question in self.questions:
+            passages = self.near.setdefault(question.title, [])
+            if question.passage not in passages:
+                passages.append(question.passage)
         by_title: dict[str, set[str]] = defaultdict(set)
         for question in self.questions:
             by_title[question.title] |= {question.passage[slice(*s)] for s in names(question.passage)}
@@ -64,6 +79,26 @@ class Composer:
             chance = random.Random(f"{self.seed}-{title}")
             others = [n for t in chance.sample(titles, min(6, len(titles))) if t != title for n in sorted(by_title[t])]
             self.foreign[title] = tuple(chance.sample(others, min(40, len(others))))
+
+    def premises(self) -> Iterator[Example]:
+        """What each question takes for granted: true of its passage, unfounded by another on the same subject."""
+        for question in self.questions:
+            chance = random.Random(f"{self.seed}-{question.id}-premise")
+            claim = premise(question.question, question.lang) if question.answerable else None
+            if claim is None:
+                continue
+            yield self._example(question, "premise", claim, question.passage, SUPPORTED, ())
+            for name, edited in _edited_ways(self._material(question, claim), chance, 1):
+                if name != "negate":
+                    label, spans = edited.label, edited.spans
+                    yield self._example(question, f"premise-{name}", edited.text, question.passage, label, spans)
+            rest = without_sentences(question.passage, question.answers) if question.answers else None
+            others = [passage for passage in self.near[question.title] if passage != question.passage]
+            if others and chance.random() < 0.6:
+                rest = chance.choice(others)
+            if rest:
+                example = self._example(question, "premise-absent", claim, rest, UNSUPPORTED, ())
+                yield replace(example, spans=None)
 
     def examples(self) -> Iterator[Example]:
         """All examples: from sentences of each passage once, from each question."""
@@ -83,7 +118,7 @@ class Composer:
             claim, spans = led_in(claim, spans, question.lang, chance)
         return Example(
             id=f"{question.id}-{kind}",
-            dataset=f"synthetic_{question.lang}",
+            dataset=self.dataset,
             lang=question.lang,
             claim=claim,
             passages=(passage,),
@@ -92,11 +127,31 @@ class Composer:
             group=question.title,
         )
 
+    def _material(self, question: Question, claim: str) -> Material:
+        return Material(question.lang, claim, question.passage, self.foreign[question.title], self.substitutes)
+
     def _from_sentences(self, question: Question, chance: random.Random) -> Iterator[Example]:
         fit = [(s, e) for s, e in sentences(question.passage) if 6 <= len(question.passage[s:e].split()) <= 45]
-        for number, (start, end) in enumerate(chance.sample(fit, min(4, len(fit)))):
+        for number, (start, end) in enumerate(chance.sample(fit, min(self.most_sentences, len(fit)))):
             claim = question.passage[start:end]
-            yield from self._sentence_examples(question, claim, f"s{number}", chance)
+            alone = chance.random() < 0.2
+            source = replace(question, passage=claim) if alone else question
+            yield from self._sentence_examples(source, claim, f"s{number}", chance)
+        yield from self._elsewhere(question, chance)
+
+    def _elsewhere(self, question: Question, chance: random.Random) -> Iterator[Example]:
+        """A sentence on the same subject that stands in another passage, as a claim on this one."""
+        others = [passage for passage in self.near[question.title] if passage != question.passage]
+        if not others:
+            return
+        other = chance.choice(others)
+        fit = [other[s:e] for s, e in sentences(other) if 6 <= len(other[s:e].split()) <= 40]
+        for number, sentence in enumerate(chance.sample(fit, min(2, len(fit)))):
+            if sentence not in question.passage:
+                claim = paraphrased(sentence, question.lang, chance)
+                yield self._example(
+                    question, f"e{number}-elsewhere", claim, question.passage, UNSUPPORTED, ((0, len(claim)),)
+                )
 
     def _sentence_examples(
         self, question: Question, sentence: str, tag: str, chance: random.Random
@@ -104,11 +159,9 @@ class Composer:
         passage = question.passage
         claim = paraphrased(sentence, question.lang, chance)
         yield self._example(question, f"{tag}-kept", claim, passage, SUPPORTED, ())
-        material = Material(question.lang, claim, passage, self.foreign[question.title])
-        for name, edited in _edited_ways(material, chance, 2):
+        for name, edited in _edited_ways(self._material(question, claim), chance, 3):
             yield self._example(question, f"{tag}-{name}", edited.text, passage, edited.label, edited.spans)
-        source = Material(question.lang, sentence, passage, self.foreign[question.title])
-        mirrored = _edited_ways(source, chance, 1, MIRRORED)
+        mirrored = _edited_ways(self._material(question, sentence), chance, 2, MIRRORED)
         for name, edited in mirrored:
             yield from self._mirrored(question, sentence, tag, name, edited, chance)
         if chance.random() < 0.3:
@@ -127,6 +180,8 @@ class Composer:
             return
         claim = paraphrased(edited.text, question.lang, chance, 1)
         yield self._example(question, f"{tag}-{name}-both", claim, changed, SUPPORTED, ())
+        if not edited.replaced:
+            return
         if len(list(phrase_spans(sentence, edited.replaced))) == 1 and not list(phrase_spans(changed, edited.replaced)):
             at = next(phrase_spans(sentence, edited.replaced))
             yield self._example(question, f"{tag}-{name}-passage", sentence, changed, edited.label, (at,))
@@ -160,8 +215,7 @@ class Composer:
         for number, wrong in enumerate(wrong_answers(question, answer, chance, 2)):
             text, at = statement(question.question, wrong, question.lang, chance)
             yield self._example(question, f"wrong{number}", text, question.passage, NOT_SUPPORTED, (at,))
-        material = Material(question.lang, claim, question.passage, self.foreign[question.title])
-        for name, edited in _edited_ways(material, chance, 1):
+        for name, edited in _edited_ways(self._material(question, claim), chance, 2):
             yield self._example(question, name, edited.text, question.passage, edited.label, edited.spans)
         yield from self._longer(question, claim, chance)
         rest = without_sentences(question.passage, question.answers)
@@ -177,8 +231,7 @@ class Composer:
         more = paraphrased(chance.choice(own), question.lang, chance)
         both = f"{claim} {more}"
         yield self._example(question, "longer", both, question.passage, SUPPORTED, ())
-        material = Material(question.lang, both, question.passage, self.foreign[question.title])
-        for name, edited in _edited_ways(material, chance, 1):
+        for name, edited in _edited_ways(self._material(question, both), chance, 1):
             yield self._example(question, f"longer-{name}", edited.text, question.passage, edited.label, edited.spans)
 
     def _from_unanswerable(self, question: Question, chance: random.Random) -> Iterator[Example]:
@@ -228,41 +281,52 @@ def without_sentences(passage: str, answers: Sequence[str]) -> str | None:
 
 
 def cross_language(claims: Sequence[Example], passage_of: dict[str, str], lang: str) -> Iterator[Example]:
-    """Claims of one language against the same passage in the other.
+    """Claims of one language against the passage of the same question in the other.
 
     `passage_of` maps the shared part of an id to the passage in the other language.
     """
     for claim in claims:
         key = shared_id(claim.id)
         kind = claim.id.rsplit("-", 1)[-1]
-        if key not in passage_of or kind in ("both", "passage", "absent", "strange"):
+        if key not in passage_of or kind in ("both", "passage", "absent", "strange", "elsewhere"):
             continue
-        yield Example(
-            id=f"cross-{claim.id}",
-            dataset="synthetic_cross",
-            lang=lang,
-            claim=claim.claim,
-            passages=(passage_of[key],),
-            label=claim.label,
-            spans=claim.spans,
-            group=claim.group,
-        )
+        # Only what the question asks for is sure to stand in both passages of a question of MLQA.
+        if key.startswith("mlqa") and not re.fullmatch(r"answer|wrong\d|premise", kind):
+            continue
+        yield replace(claim, id=f"cross-{claim.id}", dataset="synthetic_cross", lang=lang, passages=(passage_of[key],))
 
 
 def shared_id(id_: str) -> str:
     """The part of a question's id that is the same in all languages."""
-    match = re.match(r"(xquad)-(?:en|vi)-(\w+)", id_)
+    match = re.match(r"(xquad|mlqa-dev)-(?:en|vi)-(\w+)", id_)
     return f"{match.group(1)}-{match.group(2)}" if match else ""
 
 
-def synthetic_examples(data: Path, seed: int = 29) -> Iterator[Example]:
-    """All synthetic examples: each language, then across the two."""
+def passages_as_questions(found: Sequence[Example], most: int) -> list[Question]:
+    """English passages of other sets, as material for claims on their sentences."""
+    passages: dict[str, str] = {}
+    for example in found:
+        text = " ".join(example.passages)
+        if 200 <= len(text) <= 6000 and text != text.lower():
+            passages.setdefault(text, example.group)
+    chosen = random.Random(31).sample(sorted(passages), min(most, len(passages)))
+    return [Question(f"more-{n}", "en", text, "", (), True, passages[text]) for n, text in enumerate(chosen)]
+
+
+def synthetic_examples(data: Path, others: Sequence[Example] = (), seed: int = 29) -> Iterator[Example]:
+    """All synthetic examples: each language, across the two, and on the passages of other sets."""
     made: dict[str, list[Example]] = {}
     passages: dict[str, dict[str, str]] = {}
     for lang in ("en", "vi"):
         questions = read_questions(data / f"qa_contexts_{lang}.jsonl")
         passages[lang] = {shared_id(q.id): q.passage for q in questions if shared_id(q.id)}
-        made[lang] = list(Composer(questions, seed).examples())
+        made[lang] = list(Composer(questions, seed, f"synthetic_{lang}").examples())
         yield from made[lang]
+        asked = list(Composer(questions, seed, f"premises_{lang}").premises())
+        yield from asked
+        made[lang] += asked
     for lang, other in (("en", "vi"), ("vi", "en")):
         yield from cross_language(made[lang], passages[other], lang)
+    more = passages_as_questions(others, 3000)
+    if more:
+        yield from Composer(more, seed, "synthetic_more", most_sentences=2).examples()

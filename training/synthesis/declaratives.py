@@ -52,6 +52,36 @@ def statement(question: str, answer: str, lang: str, chance: random.Random) -> S
     return made
 
 
+_SOMETHING: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
+    "en": (
+        (re.compile(r"\bwhen\b|\byear\b", re.I), "at some time"),
+        (re.compile(r"\bwhere\b|\bcity\b|\bcountry\b", re.I), "in some place"),
+        (re.compile(r"\bhow many\b", re.I), "some number"),
+        (re.compile(r"\bwho\b|\bwhom\b", re.I), "someone"),
+        (re.compile(r"\bwhat\b|\bwhich\b", re.I), "something"),
+    ),
+    "vi": (
+        (re.compile(r"khi nào|bao giờ|năm nào|ngày nào|thời gian nào|lúc nào", re.I), "vào một thời điểm nhất định"),
+        (re.compile(r"(?:ở|tại) (?:đâu|nơi nào)", re.I), "ở một nơi nhất định"),
+        (re.compile(r"bao nhiêu|\bmấy\b", re.I), "một số"),
+        (re.compile(r"\bai\b", re.I), "một người"),
+        (re.compile(r"\bgì\b", re.I), "một điều"),
+        (re.compile(r"\bnào\b", re.I), "nào đó"),
+    ),
+}
+
+
+def premise(question: str, lang: str) -> str | None:
+    """What a question takes for granted, as a statement; None where its form does not allow it."""
+    question = question.strip()
+    opens_with_which = lang == "vi" and _VI_WHICH.match(question)
+    something = next((text for pattern, text in _SOMETHING[lang] if pattern.search(question)), None)
+    if something is None or opens_with_which:
+        return None
+    made = _vietnamese(question, something) if lang == "vi" else _english(question, something)
+    return None if made is None else made[0]
+
+
 def _placed(before: str, answer: str, after: str) -> Statement:
     """Join the parts into one sentence and tell where the answer stands."""
     before = re.sub(r"\s+", " ", before).lstrip()

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from training.examples import CONTRADICTED, NOT_SUPPORTED, UNSUPPORTED
 from training.synthesis.lexicon import lexicon
-from training.synthesis.names import names, numbers, years
+from training.synthesis.names import YEAR, names, numbers, years
+from training.synthesis.substitutes import Substitutes
 from training.text import Span
 
 
@@ -21,6 +22,7 @@ class Material:
     claim: str
     passage: str
     foreign_names: tuple[str, ...] = ()
+    substitutes: Substitutes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,18 @@ def _edited(claim: str, span: Span, by: str, label: str) -> Edited:
 
 def phrase_spans(text: str, phrase: str) -> Iterator[Span]:
     """Where a phrase stands as whole words, as written or with a capital."""
-    for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text):
-        yield match.span()
+    at = text.find(phrase)
+    while at >= 0 and phrase:
+        end = at + len(phrase)
+        if not _is_letter(text[at - 1 : at]) and not _is_letter(text[end : end + 1]):
+            yield at, end
+            at = text.find(phrase, end)
+        else:
+            at = text.find(phrase, at + 1)
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _pick_phrase(text: str, pairs: Sequence[tuple[str, str]], chance: random.Random) -> tuple[Span, str] | None:
@@ -120,6 +132,20 @@ def _other_number(text: str, chance: random.Random) -> str:
     low = 1 if place == 0 else 0
     digits = [str(d) for d in range(low, 10) if str(d) != text[place]]
     return text[:place] + chance.choice(digits) + text[place + 1 :]
+
+
+def move_number(material: Material, chance: random.Random) -> Edited | None:
+    """Put another number of the passage in the place of a number, a year for a year."""
+    options: list[tuple[Span, str]] = []
+    inside = sorted({material.passage[slice(*span)] for span in numbers(material.passage)})
+    for span in numbers(material.claim):
+        old = material.claim[slice(*span)]
+        alike = [n for n in inside if bool(YEAR.fullmatch(n)) == bool(YEAR.fullmatch(old))]
+        options += [(span, new) for new in alike if not list(phrase_spans(material.claim, new))]
+    if not options:
+        return None
+    span, new = chance.choice(options)
+    return _edited(material.claim, span, new, NOT_SUPPORTED)
 
 
 def change_date(material: Material, chance: random.Random) -> Edited | None:
@@ -243,12 +269,69 @@ def add_unfounded(material: Material, chance: random.Random) -> Edited | None:
     year = str(chance.randint(1750, 2022))
     if not years(material.claim) and year not in material.passage:
         kinds.append(chance.choice(lists.additions_with_year).format(year=year))
+    clauses = material.substitutes.clauses if material.substitutes else ()
+    kinds += [c for c in chance.sample(clauses, min(6, len(clauses))) if c.strip(" ,") not in material.passage]
     addition = chance.choice(kinds)
     start = len(body) + len(addition) - len(addition.lstrip(" ,"))
     return Edited(body + addition + end, ((start, len(body) + len(addition)),), UNSUPPORTED, "", "")
 
 
+def substitute(material: Material, chance: random.Random) -> Edited | None:
+    """Put another word, which fits between the same neighbours, in the place of a word."""
+    options = material.substitutes.options(material.claim) if material.substitutes else []
+    synonyms = {frozenset(pair) for pair in lexicon(material.lang).synonyms}
+    options = [
+        (span, new) for span, new in options
+        if frozenset((material.claim[slice(*span)], new)) not in synonyms
+        and not list(phrase_spans(material.claim, new))
+    ]  # fmt: skip
+    if not options:
+        return None
+    span = chance.choice(sorted({span for span, _ in options}))
+    new = chance.choice([new for place, new in options if place == span])
+    return _edited(material.claim, span, new, NOT_SUPPORTED)
+
+
+_LIST = re.compile(r"(\w{3,}(?: \w{3,})?)(?=, [^,.;]{3,30},? (?:and|or|và|hoặc) )")
+
+
+def add_item(material: Material, chance: random.Random) -> Edited | None:
+    """Put one more item into a list."""
+    lists = list(_LIST.finditer(material.claim))
+    if not lists or material.substitutes is None:
+        return None
+    match = chance.choice(lists)
+    named = match.group().split()[-1][0].isupper()
+    pool = material.foreign_names if named else material.substitutes.items
+    pool = tuple(item for item in pool if item.casefold() not in material.passage.casefold())
+    if not pool:
+        return None
+    item = chance.choice(pool)
+    text = f"{material.claim[: match.end()]}, {item}{material.claim[match.end() :]}"
+    start = match.end() + 2
+    return Edited(text, ((start, start + len(item)),), UNSUPPORTED, "", "")
+
+
+def drop_condition(material: Material, chance: random.Random) -> Edited | None:
+    """Leave out the condition under which the claim holds; what then overstates is all of it."""
+    found = [
+        match
+        for opening in lexicon(material.lang).conditions
+        for match in re.finditer(rf",? (?<!\w){re.escape(opening)} [^,.;]{{6,90}}(?=[,.;])", material.claim)
+        if len(material.claim[: match.start()].split()) >= 4
+    ]
+    if not found:
+        return None
+    match = min(found, key=lambda m: (m.start(), -m.end()))
+    text = material.claim[: match.start()] + material.claim[match.end() :]
+    return Edited(text, ((0, match.start()),), UNSUPPORTED, "", "")
+
+
 EDITS: dict[str, Edit] = {
+    "substitute": substitute,
+    "move_number": move_number,
+    "add_item": add_item,
+    "drop_condition": drop_condition,
     "swap_name": swap_name,
     "wrong_subject": wrong_subject,
     "change_number": change_number,

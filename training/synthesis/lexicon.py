@@ -25,6 +25,7 @@ class Lexicon:
     additions_with_year: tuple[str, ...]
     joiners: tuple[str, ...]
     question_forms: tuple[str, ...]
+    conditions: tuple[str, ...]
 
 
 @cache

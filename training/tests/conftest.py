@@ -20,8 +20,14 @@ def tokenizer() -> Tokenizer:
 
 
 @pytest.fixture
-def model(tokenizer: Tokenizer) -> GroundingModel:
+def model() -> GroundingModel:
     """A model of two narrow layers with fixed random weights."""
     torch.manual_seed(0)
-    shape = Shape(tokenizer.get_vocab_size(), hidden=24, layers=2, heads=2, feed_forward=32, positions=512)
-    return GroundingModel(shape).eval()
+    return GroundingModel(Shape(hidden=24, layers=2, heads=2, feed_forward=32, positions=512)).eval()
+
+
+@pytest.fixture(scope="session")
+def table(tokenizer: Tokenizer) -> torch.Tensor:
+    """Random word embeddings."""
+    torch.manual_seed(1)
+    return torch.randn(tokenizer.get_vocab_size(), 24)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from training.examples import NOT_SUPPORTED, SUPPORTED, Example
+from training.examples import NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Example
 from training.synthesis.compose import (
     Composer,
     Question,
     cross_language,
+    passages_as_questions,
     shared_id,
     without_sentences,
     wrong_answers,
@@ -40,7 +42,7 @@ def composed(lang: str) -> list[Example]:
     other = Question(
         "o", lang, "Otto Lang wrote Faust in Kiel in 1808 and it was a success there.", "Who?", (), False, "Other"
     )
-    return list(Composer([question(lang), other], seed=3).examples())
+    return list(Composer([question(lang), other], seed=3, dataset=f"synthetic_{lang}").examples())
 
 
 @pytest.mark.parametrize("lang", ["en", "vi"])
@@ -85,7 +87,7 @@ def test_wrong_answers_are_of_the_passage_and_of_the_answers_kind() -> None:
 
 def test_an_unanswerable_question_gives_an_unsupported_claim_without_spans() -> None:
     """Where the fault lies is not known, so no span is claimed."""
-    made = [e for e in Composer([question("en", answerable=False)], 3).examples() if e.id.endswith("unanswerable")]
+    made = [e for e in Composer([question("en", answerable=False)], 3, "s").examples() if e.id.endswith("unanswerable")]
 
     assert [e.label for e in made] == [NOT_SUPPORTED]
     assert made[0].spans is None
@@ -102,7 +104,7 @@ def test_without_sentences_drops_the_evidence() -> None:
 
 def test_cross_language_sets_the_claim_against_the_other_passage() -> None:
     """The claim keeps its language and label; the passage is the parallel one."""
-    claims = [e for e in Composer([question("vi", 7)], 3).examples() if e.id.endswith("answer")]
+    claims = [e for e in Composer([question("vi", 7)], 3, "s").examples() if e.id.endswith("answer")]
 
     [crossed] = cross_language(claims, {"xquad-7": EN}, "vi")
 
@@ -111,10 +113,59 @@ def test_cross_language_sets_the_claim_against_the_other_passage() -> None:
     assert crossed.label == SUPPORTED
 
 
+def test_cross_language_takes_only_answers_where_the_passages_are_not_parallel() -> None:
+    """A sentence of one MLQA passage need not stand in the other."""
+    asked = replace(question("vi"), id="mlqa-dev-vi-7")
+    claims = list(Composer([asked], 3, "s").examples())
+
+    crossed = list(cross_language(claims, {"mlqa-dev-7": EN}, "vi"))
+
+    assert {e.id.rsplit("-", 1)[-1].rstrip("01") for e in crossed} == {"answer", "wrong"}
+
+
+def test_a_sentence_of_another_passage_on_the_subject_is_unsupported() -> None:
+    """Both passages have the title; the claim stands in one of them only."""
+    first = question("en")
+    second = replace(
+        first, id="xquad-en-2", passage="The Tern Institute sold its library to a museum in Turin in 1951."
+    )
+
+    found = [e for e in Composer([first, second], 3, "s").examples() if e.id.endswith("elsewhere")]
+
+    assert found
+    assert all((e.label == UNSUPPORTED and e.spans == ((0, len(e.claim)),)) or "ccording" in e.claim for e in found)
+
+
+def test_passages_of_other_sets_become_material() -> None:
+    """Long enough, with capitals, each once, under the name of its document."""
+    example = Example("1", "d", "en", "A claim.", (EN,), SUPPORTED, (), "document")
+    lower = replace(example, passages=(EN.lower(),), id="2")
+
+    [made] = passages_as_questions([example, replace(example, id="3"), lower], 5)
+
+    assert (made.passage, made.title, made.answers) == (EN, "document", ())
+
+
 @pytest.mark.parametrize(
     ("id_", "expected"),
-    [("xquad-vi-57ab-s1-kept", "xquad-57ab"), ("xquad-en-57ab", "xquad-57ab"), ("mlqa-dev-vi-1", "")],
+    [
+        ("xquad-vi-57ab-s1-kept", "xquad-57ab"),
+        ("xquad-en-57ab", "xquad-57ab"),
+        ("mlqa-dev-vi-1", "mlqa-dev-1"),
+        ("squad2-1", ""),
+    ],
 )
 def test_shared_id(id_: str, expected: str) -> None:
     """Only parallel sets share ids."""
     assert shared_id(id_) == expected
+
+
+@pytest.mark.parametrize("lang", ["en", "vi"])
+def test_premises_hold_in_the_questions_passage_only(lang: str) -> None:
+    """True where the question was asked, unfounded without the evidence."""
+    found = {e.id.split("premise", 1)[1]: e for e in Composer([question(lang)], 3, "p").premises()}
+
+    assert found[""].label == SUPPORTED
+    assert found["-absent"].label == UNSUPPORTED
+    assert found["-absent"].spans is None
+    assert found["-absent"].passages != found[""].passages

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from training.synthesis.declaratives import statement
+from training.synthesis.declaratives import premise, statement
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,18 @@ def test_punctuation_at_the_answers_end_goes() -> None:
         statement("Ông của anh ấy là ai?", "vua George II,", "vi", random.Random(0))[0]
         == "Ông của anh ấy là vua George II."
     )
+
+
+@pytest.mark.parametrize(
+    ("lang", "question", "expected"),
+    [
+        pytest.param("en", "Who founded the Tern Institute?", "Someone founded the Tern Institute.", id="who"),
+        pytest.param("en", "When was Guillotin born?", "At some time, Guillotin was born.", id="when"),
+        pytest.param("vi", "Ai thành lập Viện Sao Mai?", "Một người thành lập Viện Sao Mai.", id="ai"),
+        pytest.param("vi", "Viện đóng cửa khi nào?", "Viện đóng cửa vào một thời điểm nhất định.", id="khi nào"),
+        pytest.param("en", "Why did it close?", None, id="a reason cannot be left open"),
+    ],
+)
+def test_premise_says_what_a_question_takes_for_granted(lang: str, question: str, expected: str | None) -> None:
+    """The asking words become something unnamed."""
+    assert premise(question, lang) == expected

@@ -10,18 +10,23 @@ from training.examples import CONTRADICTED, NOT_SUPPORTED, UNSUPPORTED
 from training.synthesis.edits import (
     Edited,
     Material,
+    add_item,
     add_unfounded,
     change_date,
     change_number,
     change_unit,
+    drop_condition,
+    move_number,
     negate,
     reverse,
     strengthen,
+    substitute,
     swap_name,
     swap_roles,
     wrong_subject,
 )
 from training.synthesis.names import names
+from training.synthesis.substitutes import Substitutes
 
 EN = "In 1889 Gustave Eiffel opened the tower in Paris with 300 workers before the fair in May 1889."
 VI = "Năm 1945 Hồ Chí Minh đã đọc bản Tuyên ngôn tại Hà Nội trước 500 nghìn người vào tháng 9."
@@ -231,3 +236,68 @@ def test_nothing_to_change_is_none(edit: object) -> None:
 def test_the_same_seed_gives_the_same_edit() -> None:
     """Edits are fixed by their seed."""
     assert swap_name(english(), random.Random(4)) == swap_name(english(), random.Random(4))
+
+
+KNOWN = Substitutes(
+    ("The mayor opened the tower in Paris. The mayor sold the tower in Paris. They grow wheat, barley and maize.",),
+    "en",
+    common=0,
+)
+
+
+def test_substitute_puts_in_a_word_seen_between_the_same_neighbours() -> None:
+    """One word changes, and it is marked."""
+    claim = "The mayor opened the tower in Paris."
+
+    edited = substitute(Material("en", claim, claim, (), KNOWN), random.Random(1))
+
+    assert marked(edited) == ["sold"]
+    assert edited is not None
+    assert (edited.replaced, edited.label) == ("opened", NOT_SUPPORTED)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        pytest.param("They grow oats, millet and rice there.", ["barley"], id="a common noun"),
+        pytest.param("She visited Rome, Milan and Turin.", ["Oslo"], id="a name"),
+    ],
+)
+def test_add_item_adds_what_the_passage_does_not_name(claim: str, expected: list[str]) -> None:
+    """The new item alone is marked."""
+    edited = add_item(Material("en", claim, claim, ("Oslo",), KNOWN), random.Random(1))
+
+    assert marked(edited) == expected
+    assert edited is not None
+    assert edited.label == UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("lang", "claim", "expected"),
+    [
+        pytest.param(
+            "en",
+            "Children may swim in the pool, but only with an adult.",
+            "Children may swim in the pool.",
+            id="English",
+        ),
+        pytest.param(
+            "vi", "Trẻ em được vào hồ bơi nếu có người lớn đi cùng.", "Trẻ em được vào hồ bơi.", id="Vietnamese"
+        ),
+    ],
+)
+def test_drop_condition_overstates(lang: str, claim: str, expected: str) -> None:
+    """What is left claims more than the passage does."""
+    edited = drop_condition(Material(lang, claim, claim), random.Random(1))
+
+    assert edited is not None
+    assert (edited.text, edited.label) == (expected, UNSUPPORTED)
+
+
+def test_move_number_takes_a_number_of_the_passage() -> None:
+    """A year for a year, another number for another number."""
+    passage = "It opened in 1889 with 300 workers. In 1920 it had 45."
+
+    edited = move_number(Material("en", "It opened in 1889.", passage), random.Random(1))
+
+    assert marked(edited) == ["1920"]

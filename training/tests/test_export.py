@@ -6,11 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from training.batches import Claim, Group, collate
 from training.encoder import GroundingModel
 from training.evaluate import onnx_forward
-from training.export import export, quantise
+from training.export import GROUNDING, TABLE, export_grounding
+from training.quantise import quantise
 from training.scoring import torch_forward
+
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def test_quantise_is_exact_to_half_a_step_of_each_channel() -> None:
@@ -24,39 +29,37 @@ def test_quantise_is_exact_to_half_a_step_of_each_channel() -> None:
 
 
 @pytest.fixture
-def exported(model: GroundingModel, tmp_path: Path) -> Path:
-    path = tmp_path / "model.onnx"
-    export(model, path)
-    return path
+def folder(model: GroundingModel, table: torch.Tensor, tmp_path: Path) -> Path:
+    export_grounding(model, tmp_path / GROUNDING)
+    values, scales = quantise(table.numpy(), 0)
+    np.savez(tmp_path / TABLE, values=values, scales=scales[:, 0])
+    return tmp_path
 
 
-def arrays(rows: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    chance = np.random.default_rng(1)
-    ids = chance.integers(4, 60, (rows, length))
-    return ids, np.zeros_like(ids), np.ones((rows, length), np.float32)
+def group(seed: int, window: int, *claims: int) -> Group:
+    chance = np.random.default_rng(seed)
+    made = tuple(Claim("", tuple(chance.integers(4, 60, n).tolist())) for n in claims)
+    return Group(tuple(chance.integers(4, 60, window).tolist()), made)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_export_agrees_with_the_checkpoint(model: GroundingModel, exported: Path) -> None:
+def test_export_agrees_with_the_checkpoint(model: GroundingModel, table: torch.Tensor, folder: Path) -> None:
     """Logits differ by no more than int8 weights explain."""
-    given = arrays(3, 17)
+    batch = collate([[group(1, 12, 5, 7), group(2, 8, 3)], [group(3, 20, 4)]])
 
-    theirs = torch_forward(model)(*given)
-    ours = onnx_forward(exported, 1)(*given)
+    theirs = torch_forward(model, table)(batch)
+    ours = onnx_forward(folder, 1)(batch)
 
     assert np.allclose(theirs[0], ours[0], atol=0.05)
     assert np.allclose(theirs[1], ours[1], atol=0.1)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_scores_do_not_depend_on_the_batch(exported: Path) -> None:
-    """A row alone scores as it does beside others and behind padding."""
-    forward = onnx_forward(exported, 1)
-    ids, kinds, mask = arrays(6, 30)
-    ids[0, 12:], mask[0, 12:] = 1, 0
+def test_scores_do_not_depend_on_packing(folder: Path) -> None:
+    """A claim alone scores as it does beside other claims, groups, rows and padding."""
+    forward = onnx_forward(folder, 1)
+    own = group(1, 12, 5, 7)
 
-    alone = forward(ids[:1, :12], kinds[:1, :12], mask[:1, :12])
-    beside = forward(ids, kinds, mask)
+    alone = forward(collate([[Group(own.window, own.claims[1:])]]))
+    beside = forward(collate([[group(2, 30, 9), own], [group(4, 60, 11, 3)]]))
 
-    assert np.allclose(alone[0][0], beside[0][0], atol=1e-5)
-    assert np.allclose(alone[1][0], beside[1][0, :12], atol=1e-5)
+    assert np.allclose(alone[0][0], beside[0][2], atol=1e-5)
+    assert np.allclose(alone[1][0, :9], beside[1][0, 18:27], atol=1e-5)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from tokenizers import Tokenizer
 
-from training.calibrate import fit_logistic
+from training.batches import TextEncoder
+from training.calibrate import fit_logistic, telling
 from training.encoder import GroundingModel
-from training.scoring import Pair, PairMaker, PairScore, claims_of, combine, score_pairs, torch_forward
+from training.examples import SUPPORTED, Example
+from training.scoring import ClaimScore, Place, Reader, claims_of, combine, score_readings, shared, torch_forward
 
 
-def scored(span: tuple[int, int], logits: list[float], tokens: list[float]) -> PairScore:
+def scored(span: tuple[int, int], logits: list[float], tokens: list[float]) -> ClaimScore:
     offsets = tuple((span[0] + n, span[0] + n + 1) for n in range(len(tokens)))
-    pair = Pair(0, span, tuple(range(len(tokens))), offsets, (), True)
-    return PairScore(pair, np.array(logits, np.float32), np.array(tokens, np.float32))
+    return ClaimScore(Place(0, span, offsets), np.array(logits, np.float32), np.array(tokens, np.float32))
 
 
 def test_the_best_window_speaks_for_the_claim() -> None:
@@ -48,29 +50,42 @@ def test_claims_of(answer: str, expected: int) -> None:
     assert len(claims_of(answer)) == expected
 
 
-def test_every_sentence_of_the_passages_is_in_some_pair(tokenizer: Tokenizer) -> None:
+def test_every_sentence_of_the_passages_is_in_some_window(tokenizer: Tokenizer) -> None:
     """Whatever the length, nothing goes unread."""
     passage = " ".join(f"Sentence number {n} says word{n}." for n in range(60))
 
-    pairs = PairMaker(tokenizer).pairs(0, "Sentence number 7 says word7.", [passage])
+    readings = Reader(TextEncoder(tokenizer)).readings(0, "Sentence number 7 says word7.", [passage])
 
-    read = " ".join(tokenizer.decode(list(pair.window_ids)) for pair in pairs)
+    read = " ".join(tokenizer.decode(list(reading.group.window)) for reading in readings)
     assert all(f"word{n}." in read for n in range(60))
 
 
-def test_order_and_batch_size_change_no_score(model: GroundingModel, tokenizer: Tokenizer) -> None:
-    """The same pair scores the same in any company."""
-    maker = PairMaker(tokenizer)
-    pairs = [
-        p for n in range(5) for p in maker.pairs(n, f"Claim {n} is here." + " More." * n, ["Some text. Other text."])
+def test_packing_changes_no_score(model: GroundingModel, table: torch.Tensor, tokenizer: Tokenizer) -> None:
+    """The same claim scores the same in any company."""
+    reader = Reader(TextEncoder(tokenizer))
+    readings = [
+        r
+        for n in range(5)
+        for r in reader.readings(n, f"Claim {n} is here." + " More." * n, ["Some text. Other text."])
     ]
-    forward = torch_forward(model)
+    forward = torch_forward(model, table)
 
-    together = score_pairs(forward, pairs, size=16)
-    alone = [score_pairs(forward, [pair])[0] for pair in pairs]
+    together = {(s.place.answer, s.place.span): s.logits for s in score_readings(forward, readings)}
+    alone = {(s.place.answer, s.place.span): s.logits for r in readings for s in score_readings(forward, [r])}
 
-    assert [s.pair for s in together] == pairs
-    assert all(np.allclose(a.logits, b.logits, atol=1e-5) for a, b in zip(together, alone, strict=True))
+    assert together.keys() == alone.keys()
+    assert all(np.allclose(together[key], alone[key], atol=1e-5) for key in alone)
+
+
+def test_equal_windows_are_read_once(tokenizer: Tokenizer) -> None:
+    """Answers to the same passages share their window; no claim is lost."""
+    reader = Reader(TextEncoder(tokenizer))
+    readings = [r for n in range(4) for r in reader.readings(n, f"Claim {n} is here.", ["Some text."])]
+
+    [together] = shared(readings)
+
+    assert [place.answer for place in together.places] == [0, 1, 2, 3]
+    assert len(shared(readings, most=40)) == 2
 
 
 def test_fit_logistic_finds_the_slope_and_the_middle() -> None:
@@ -83,3 +98,11 @@ def test_fit_logistic_finds_the_slope_and_the_middle() -> None:
 
     assert slope == pytest.approx(0.5, abs=0.05)
     assert offset == pytest.approx(0.0, abs=0.08)
+
+
+def test_claims_written_by_people_tell_how_sure_to_be() -> None:
+    """Synthetic ones do so only in a language that has no others."""
+    sets = [("snli", "en"), ("synthetic_en", "en"), ("premises_vi", "vi")]
+    sample = [Example(name, name, lang, "claim", ("text",), SUPPORTED, (), "g") for name, lang in sets]
+
+    assert [sample[n].dataset for n in telling(sample)] == ["snli", "premises_vi"]

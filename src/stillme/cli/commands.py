@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from stillme.cli.audit import audit
+from stillme.cli.audit_options import KEY, STORE_VARIABLE, recording, user_name
 from stillme.cli.report import Exit, Report, complain, print_text
 from stillme.errors import InputError, PolicyError, StillMeError, shown
 from stillme.version import __version__
@@ -61,7 +63,10 @@ def cli() -> None:
     """Verify a model's draft answer against the passages it may stand on: answer, refuse or ask back."""
 
 
+cli.add_command(audit)
+
 POLICY_HELP = "A YAML file, or one of lite (the default), book, strict."
+RECORD_HELP = "Record each verdict in this audit store (a file, or postgresql://…), which is made if it is not there."
 FORM_HELP = "One JSON verdict a line, or a page each. Without either: pages on a terminal, else JSON."
 
 
@@ -71,9 +76,22 @@ FORM_HELP = "One JSON verdict a line, or a page each. Without either: pages on a
 @click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy.")
 @click.option("--json/--human", "as_json", default=None, help=FORM_HELP)
 @click.option("--all-findings", is_flag=True, help="Pages also show what passed and what was skipped.")
+@click.option("--store", metavar="PATH|URL", envvar=STORE_VARIABLE, show_envvar=True, help=RECORD_HELP)
+@KEY
+@click.option("--caller", metavar="NAME", help="Who asks, in the records. Without: cli: and the user's name.")
 @click.option("-q", "--quiet", is_flag=True, help="Prints problems only: the exit code tells the decision.")
 @click.pass_context
-def verify(ctx: click.Context, /, file: str, policy: str | None, mode: str | None, **output: Any) -> None:
+def verify(
+    ctx: click.Context,
+    /,
+    file: str,
+    policy: str | None,
+    mode: str | None,
+    store: str | None,
+    key: str | None,
+    caller: str | None,
+    **output: Any,
+) -> None:
     """Verify the requests in FILE (- is standard input): a JSON object, a list of them, or one a line.
 
     A request that cannot be read is reported with its place; the others are verified all the same.
@@ -93,8 +111,10 @@ def verify(ctx: click.Context, /, file: str, policy: str | None, mode: str | Non
     entries = read_requests(file)
     first = next(entries)  # what is wrong with the file as a whole is said before the policy is read
     loaded = _policy(policy)
-    guard = Guard(loaded.with_changes({"mode": mode}) if mode else loaded)
-    ctx.exit(Report(**output).follow(verify_all(guard, chain([first], entries)), size_of(file)))
+    with recording(store, key) as audit:
+        guard = Guard(loaded.with_changes({"mode": mode}) if mode else loaded, audit=audit)
+        results = verify_all(guard, chain([first], entries), caller or user_name())
+        ctx.exit(Report(**output).follow(results, size_of(file)))
 
 
 @cli.group("policy", short_help="Check or show a policy, print its schema.")

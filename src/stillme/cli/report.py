@@ -31,6 +31,8 @@ class Exit(IntEnum):
 
     INPUT = 3
     POLICY = 4
+    TAMPERED = 6
+    DIFFERENT = 7
     NOT_VERIFIED = 5
     REFUSE = 10
     ASK_CLARIFY = 11

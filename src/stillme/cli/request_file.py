@@ -47,12 +47,13 @@ class Result:
     problem: str | None = None
 
 
-def verify_all(guard: Guard, entries: Iterable[Entry]) -> Iterator[list[Result]]:
+def verify_all(guard: Guard, entries: Iterable[Entry], caller: str | None = None) -> Iterator[list[Result]]:
     """The results in order, in lists of at most `BATCH`, so that memory stays bounded whatever the file's size."""
     entries = iter(entries)
     while batch := list(islice(entries, BATCH)):
         results = [_prepared(guard, entry) for entry in batch]
-        verdicts = iter(guard.verify_batch([r.request for r in results if r.request is not None]))
+        requests = [result.request for result in results if result.request is not None]
+        verdicts = iter(guard.verify_batch(requests, caller=caller))
         yield [r if r.request is None else Result(r.entry, r.request, next(verdicts)) for r in results]
 
 

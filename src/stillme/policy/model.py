@@ -25,6 +25,7 @@ from stillme.policy.problems import PROBLEMS_SHOWN, Problem, misfits, validator_
 from stillme.policy.reader import PRESET_FILES, PRESETS, Preset, Source, file_bytes, parsed
 from stillme.policy.sections import (
     STRICT,
+    Audit,
     Behavior,
     Confidence,
     Limits,
@@ -65,6 +66,7 @@ class Policy(BaseModel):
         "refuse", description="what a crashed or timed-out hard gate leads to"
     )
     confidence: Confidence = Field(default_factory=Confidence)
+    audit: Audit = Field(default_factory=Audit)
 
     def __init__(self, /, **settings: Any) -> None:
         """The preset with these settings changed, checked as `load` checks a file."""

@@ -14,13 +14,18 @@ from pydantic import (
     model_validator,
 )
 
+from stillme.errors import PolicyError
+
 __all__ = [
+    "Audit",
     "Behavior",
     "Confidence",
     "Limits",
     "Message",
     "Messages",
     "Output",
+    "Retention",
+    "RetentionRule",
     "Thresholds",
     "ValidatorOptions",
 ]
@@ -151,3 +156,53 @@ class Confidence(BaseModel):
         if self.medium > self.high:
             raise ValueError(f"medium must not be above high, got medium {self.medium} and high {self.high}")
         return self
+
+
+def _redactable(value: dict[str, str | bool]) -> dict[str, str | bool]:
+    if value:
+        from stillme.redaction import Redactor  # noqa: PLC0415  (most policies redact nothing)
+
+        try:
+            Redactor.of(value)
+        except PolicyError as error:
+            raise ValueError(str(error).removeprefix("audit.redact.").removeprefix("audit.redact ")) from None
+    return value
+
+
+class RetentionRule(BaseModel):
+    """How long records of one class are kept; null keeps them."""
+
+    model_config = SECTION
+
+    text_days: Count | None = Field(None, description="days until the texts go; the rest of the record stays")
+    days: Count | None = Field(None, description="days until all but the hashes goes")
+    max_mb: Count | None = Field(None, description="megabytes of records and texts; the oldest go first")
+
+
+class Retention(BaseModel):
+    """What `stillme audit prune` removes, for each class of records."""
+
+    model_config = SECTION
+
+    verdict: RetentionRule = Field(default_factory=RetentionRule)
+    review: RetentionRule = Field(default_factory=RetentionRule)
+
+
+class Audit(BaseModel):
+    """What the audit store keeps of a verdict, where one is given, and what happens when it cannot."""
+
+    model_config = SECTION
+
+    content: Literal["full", "hashed", "none"] = Field(
+        "full", description="keep texts as they are, as salted hashes, or not at all; the rest is always kept"
+    )
+    durability: Literal["commit", "buffered"] = Field(
+        "commit", description="return a verdict when its record is on disk, or a moment before"
+    )
+    on_failure: Literal["refuse", "spool"] = Field(
+        "refuse", description="where the store cannot be written: give no verdict, or record it in a local journal"
+    )
+    redact: Annotated[dict[str, str | bool], AfterValidator(_redactable)] = Field(
+        {}, description="what is blanked before it is kept: a built-in kind set to true, or a name with a pattern"
+    )
+    retention: Retention = Field(default_factory=Retention)

@@ -1,0 +1,296 @@
+"""The built-in kinds: each finds its spans and checks what it takes."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from types import MappingProxyType
+from typing import Final
+
+from stillme.redaction.places import UUID, Finder, Span
+from stillme.redaction.secrets import LATIN, folded
+
+__all__ = ["KINDS"]
+
+
+def _emails(text: str) -> Iterator[Span]:
+    if "@" not in text:
+        return
+    for match in EMAIL.finditer(text):
+        at = match.group().index("@") + 1
+        labels = match.group()[at:].split(".")
+        while labels and not (labels[-1][0].isalpha() and len(labels[-1]) > 1):
+            labels.pop()
+        if len(labels) > 1:
+            yield match.start(), match.start() + at + len(".".join(labels))
+
+
+EMAIL: Final = re.compile(r"\w[\w.%+'-]{0,63}+@[\w-]{1,63}+(?:\.[\w-]{1,63}+){1,8}+")
+
+
+def _in_code(text: str, start: int, end: int) -> bool:
+    """Whether digits stand inside a UUID or a long hexadecimal code: then they are no number."""
+    before, after = text[max(0, start - LONGEST_CODE) : start], text[end : end + LONGEST_CODE]
+    if before.rstrip(CODE_CHARACTERS) == before and after.lstrip(CODE_CHARACTERS) == after:
+        return False
+    first = start - (len(before) - len(before.rstrip(CODE_CHARACTERS)))
+    run = text[first : end + (len(after) - len(after.lstrip(CODE_CHARACTERS)))]
+    return any(first + code.start() <= start < first + code.end() for code in CODE.finditer(run))
+
+
+LONGEST_CODE: Final = 128
+CODE_CHARACTERS: Final = "0123456789abcdefABCDEF-"
+CODE: Final = re.compile(rf"(?<![0-9A-Za-z])(?:{UUID}|(?=[0-9]*+[A-Fa-f])[0-9A-Fa-f]{{16,128}}+)(?![0-9A-Za-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Digits that may be a number: where they begin, the digits, and where each group of them ends, by their count."""
+
+    start: int
+    number: str
+    ends: dict[int, int]
+
+    def first_groups(self) -> tuple[int, int]:
+        """How long the first group is, and the second if there is one."""
+        counts = [*self.ends, 0, 0]
+        return counts[0], max(counts[1] - counts[0], 0)
+
+
+def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Candidate]:
+    """What a pattern (its first characters and the group that it sees ahead) takes outside of codes."""
+    for match in pattern.finditer(text):
+        groups = [group.span() for group in DIGITS.finditer(text, match.start(), match.end(1))]
+        counts = accumulate(end - start for start, end in groups)
+        ends = {n: end for n, (_, end) in zip(counts, groups, strict=True) if not "0" <= text[end : end + 1] <= "9"}
+        if ends and not _in_code(text, match.start(), groups[0][1]):
+            yield _Candidate(match.start(), "".join([text[a:b] for a, b in groups]), ends)
+
+
+DIGITS: Final = re.compile("[0-9]++")
+# Each begins with what it looks for, which is fast to search, then looks back whether a number can begin there, and only
+# looks ahead for the rest, so that one candidate does not swallow the next.
+GAP: Final = "[ \u00a0\u2009\u202f.\u2011\u2013-]"
+NEXT_DIGIT: Final = rf"(?:{GAP}?+[()]?+{GAP}?+[0-9])"
+PHONE_PLUS: Final = re.compile(rf"\+(?=({GAP}?+\(?+[1-9]{NEXT_DIGIT}{{8,14}}+))")
+PHONE_ZEROS: Final = re.compile(rf"00(?<![0-9]00)(?<![0-9][.,]00)(?=({GAP}?+\(?+[1-9]{NEXT_DIGIT}{{8,14}}+))")
+PHONE_AT_HOME: Final = re.compile(rf"0(?<![0-9]0)(?<![0-9][.,]0)(?=([1-9]{NEXT_DIGIT}{{8,9}}+))")
+PHONE_BARE: Final = re.compile(r"84(?<![0-9]84)(?<![0-9][.,]84)(?=([35789][0-9]{8}(?![0-9])))")
+
+
+def _phones(text: str) -> Iterator[Span]:
+    for pattern, length in PHONES:
+        for candidate in _candidates(pattern, text):
+            count = length(candidate)
+            if count:
+                yield candidate.start, candidate.ends[count]
+
+
+def _abroad(candidate: _Candidate) -> int:
+    """How many digits of a candidate are a number with a country code; 0: it is none."""
+    zeros = 2 if candidate.number.startswith("00") else 0
+    code = candidate.number[zeros:]
+    whole = 12 if code.startswith(("842", "840")) else 11 if code.startswith(("84", "1")) else 0
+    if whole and whole + zeros in candidate.ends:
+        return whole + zeros
+    # '00' also begins codes of twelve digits, and a round figure with a sign is an amount
+    least = 13 if zeros and candidate.first_groups()[0] > 5 else 9 + zeros
+    count = max((n for n in candidate.ends if least <= n <= 15 + zeros), default=0)
+    return 0 if candidate.number[:count].endswith("000000") else count
+
+
+def _at_home(candidate: _Candidate) -> int:
+    """How many digits of a candidate are a Vietnamese number; 0: it is none."""
+    number = candidate.number
+    if number[1] == "1" and number[2] not in "2689":
+        return 0
+    whole = 11 if number[1] in "12" else 10
+    # '03-12-2024 10' is a day and an hour: no two short groups at the beginning
+    return whole if whole in candidate.ends and max(candidate.first_groups()) >= 3 else 0
+
+
+PHONES: Final[tuple[tuple[re.Pattern[str], Callable[[_Candidate], int]], ...]] = (
+    (PHONE_PLUS, _abroad),
+    (PHONE_ZEROS, _abroad),
+    (PHONE_AT_HOME, _at_home),
+    (PHONE_BARE, lambda candidate: len(candidate.number)),
+)
+CARD_GROUP: Final = "(?:[ \u00a0\u2011-][0-9]{1,15}+(?![0-9]))"
+CARD: Final = re.compile(
+    "[2-689](?<![0-9][0-9])"
+    f"(?=([0-9]{{12,18}}+(?![0-9]){CARD_GROUP}{{0,2}}+|[0-9]{{3,11}}+(?![0-9]){CARD_GROUP}{{1,4}}+))"
+)
+NETWORK: Final = re.compile("[3-6]|2[2-7]|8[12]|9704|9792")
+
+
+def _cards(text: str) -> Iterator[Span]:
+    done = 0
+    for candidate in _candidates(CARD, text):
+        if candidate.start >= done and NETWORK.match(candidate.number):
+            count = _card_length(candidate)
+            if count:
+                done = candidate.ends[count]
+                yield candidate.start, done
+
+
+def _card_length(candidate: _Candidate) -> int:
+    """How many digits of a candidate are a card number, in groups of four or more but for the last; 0: it is none."""
+    length = 0
+    for start, end in pairwise([0, *candidate.ends]):
+        if 13 <= end <= 19 and _luhn(candidate.number[:end]):
+            length = end
+        if end - start < 4:
+            break
+    return length
+
+
+def _luhn(number: str) -> bool:
+    return sum(map(int, number[::-2])) % 10 == -sum(map(int, number[-2::-2].translate(DOUBLED))) % 10
+
+
+DOUBLED: Final = str.maketrans("0123456789", "0246813579")  # twice the digit, its digits added
+
+
+IBAN: Final = re.compile(
+    "[0-9](?<=[A-Za-z]{2}[0-9])(?<![0-9A-Za-z][A-Za-z]{2}[0-9])(?=([0-9](?:[ \u00a0]?+[0-9A-Za-z]){11,30}+))"
+)
+# how long an account number is, and in which countries, by the registry of ISO 13616
+IBAN_COUNTRIES: Final = {
+    15: "NO", 16: "BE", 18: "DK FI FK FO GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK", 21: "CH HR LI LV",
+    22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL", 24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "LY PT ST", 26: "IS TR", 27: "BI DJ FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
+    29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC", 32: "LC", 33: "RU",
+}  # fmt: skip
+IBAN_LENGTHS: Final = {country: n for n, countries in IBAN_COUNTRIES.items() for country in countries.split()}
+
+
+def _ibans(text: str) -> Iterator[Span]:
+    for match in IBAN.finditer(text):
+        start, end = match.start() - 2, match.end(1)
+        length = IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
+        places = [at for at in range(start, end) if text[at].isalnum()][:length]
+        if length and len(places) == length and not text[places[-1] + 1 : places[-1] + 2].isalnum():
+            account = "".join(text[at] for at in places)
+            if int("".join(str(int(c, 36)) for c in account[4:] + account[:4])) % 97 == 1:
+                yield start, places[-1] + 1
+
+
+IPV4: Final = re.compile(r"[0-9](?<![\w.][0-9])[0-9]{0,2}+(?:\.[0-9]{1,3}+){3}(?!\w|\.[0-9])")
+IPV6: Final = re.compile(r"(?<![0-9A-Fa-f:.])[0-9A-Fa-f:.]{4,64}+(?![0-9A-Fa-f:.])")
+NUMBERED: Final = re.compile(
+    r"(?:mục|điều|khoản|điểm|chương|phần|bảng|hình|phiên bản|bản|"
+    r"section|chapter|clause|article|paragraph|version|release|table|figure|§)\s?\Z",
+    re.IGNORECASE,
+)
+
+
+def _addresses(text: str) -> Iterator[Span]:
+    for match in IPV4.finditer(text):
+        if _is_ip(match.group()) and not NUMBERED.search(text[max(0, match.start() - 12) : match.start()]):
+            yield match.span()
+    if "::" in text or text.count(":") >= 7:
+        for match in IPV6.finditer(text):
+            start, end = _without_punctuation(text, *match.span())
+            joined = start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_")
+            if not joined and _is_telling(text[start:end]) and _is_ip(text[start:end]):
+                yield start, end
+
+
+def _without_punctuation(text: str, start: int, end: int) -> Span:
+    """A run of hexadecimal digits, colons and dots without the marks of the sentence around it."""
+    while end > start and text[end - 1] == ".":
+        end -= 1
+    if text[start] == ":" and text[start + 1] != ":":
+        start += 1
+    if end > start + 1 and text[end - 1] == ":" and text[end - 2] != ":":
+        end -= 1
+    return start, end
+
+
+def _is_telling(run: str) -> bool:
+    """Whether a run can be an IPv6 address of somebody: no time of day, no '::' of a programming language."""
+    return len([group for group in run.split(":") if group]) > 1 and any(c.isdigit() for c in run)
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+CITIZEN: Final = re.compile(
+    r"0(?<![0-9]0)(?<![0-9][.,]0)(?=([0-9]{2}(?:[0-3][0-9]{8}|([ .-])[0-3][0-9]{2}\2[0-9]{3}\2[0-9]{3}|"
+    r"[0-3]([ .-])[0-9]{4}\3[0-9]{4})(?![0-9])))"
+)
+ID_WORDS: Final = (
+    "cmnd", "cmtnd", "cmt", "cccd", "chứng minh nhân dân", "chứng minh thư", "căn cước", "định danh",
+    "id card", "id number", "id no", "identity card", "identity number", "identification number",
+    "identity document", "citizen id", "national id",
+)  # fmt: skip
+PASSPORT_WORDS: Final = ("hộ chiếu", "passport")
+NUMBER: Final = re.compile(
+    "[0-9](?<![0-9][0-9])(?=([0-9]{8}(?:[0-9]{3})?+(?![0-9])|[0-9]{2,3}+(?:[ .-][0-9]{3,4}+(?![0-9])){2,3}+))"
+)
+PASSPORT: Final = re.compile("[0-9](?<![0-9][0-9])(?=([0-9]{6,8}+(?![0-9])))")
+ID_REACH: Final = 40
+LIST_REACH: Final = 6
+LONGEST_ID_WORD: Final = 24
+
+
+def _id_numbers(text: str) -> Iterator[Span]:
+    for candidate in _candidates(CITIZEN, text):
+        if 1 <= int(candidate.number[:3]) <= 96:
+            yield candidate.start, candidate.ends[12]
+    done = -ID_REACH
+    for candidate in _candidates(NUMBER, text):
+        count = _id_length(candidate)
+        # another may follow: 'CMND 012345678 và 023456789'
+        if count and (candidate.start - done <= LIST_REACH or _follows(ID_WORDS, text, candidate.start)):
+            done = candidate.ends[count]
+            yield candidate.start, done
+    for candidate in _candidates(PASSPORT, text):
+        if _follows(PASSPORT_WORDS, text, candidate.start):
+            yield candidate.start - text[candidate.start - 1].isalpha(), candidate.ends[len(candidate.number)]
+
+
+def _follows(words: tuple[str, ...], text: str, start: int) -> bool:
+    """Whether one of the words stands within reach before a place."""
+    before = text[max(0, start - ID_REACH - LONGEST_ID_WORD) : start]
+    return any(len(before) - cue.end() <= ID_REACH for cue in _spelt(words).finditer(before))
+
+
+def _id_length(candidate: _Candidate) -> int:
+    """How many digits of a candidate are an identity number: the first group alone, if it can be one; 0: it is none."""
+    return next((n for n in (candidate.first_groups()[0], 12, 9) if n in (9, 12) and n in candidate.ends), 0)
+
+
+@lru_cache(maxsize=4)
+def _spelt(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Phrases in any case, with or without their accents, not inside a longer word."""
+    spellings: dict[str, str] = {}
+    for letter in filter(str.isalpha, LATIN):
+        base = folded(letter)
+        spellings[base] = spellings.get(base, base) + letter
+    words = (
+        "".join(f"[{spellings.get(c, c)}]" if c.isalpha() else "[ \u00a0]{1,2}+" for c in folded(phrase))
+        for phrase in phrases
+    )
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?![^\W\d])", re.IGNORECASE)
+
+
+KINDS: Final[Mapping[str, Finder]] = MappingProxyType(
+    {
+        "email": _emails,
+        "phone": _phones,
+        "card": _cards,
+        "iban": _ibans,
+        "ip": _addresses,
+        "id_number": _id_numbers,
+    }
+)

@@ -1,0 +1,270 @@
+"""Patterns of the operator's own: only those that no text can stall."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from stillme.errors import PolicyError, shown
+
+__all__ = ["MOST_STEPS_IN_ALL", "checked_pattern", "key_of"]
+
+LONGEST_PATTERN: Final = 500
+# What a pattern may cost at one character of a text, counted in characters tried: a megabyte takes seconds at worst.
+MOST_STEPS: Final = 256
+MOST_STEPS_IN_ALL: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a pattern, in our own words: the parser of the standard library is private and may change."""
+
+    kind: str  # character, place, group, atomic, choice, repeat, look, reference
+    written: str
+    inner: tuple[tuple[_Part, ...], ...] = ()
+    low: int = 1
+    high: int | None = 1
+    possessive: bool = False
+    captures: bool = False
+    bare: str = ""  # a repetition without the sign that makes it lazy or possessive
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What a part may cost at one place: the least it matches, in how many ways it can end, and characters tried."""
+
+    least: int
+    ways: int
+    steps: int
+
+
+def key_of(name: object) -> str:
+    return f"audit.redact.{name if isinstance(name, str) and name.isidentifier() else shown(name)}"
+
+
+def checked_pattern(name: str, pattern: str) -> tuple[re.Pattern[str], int]:
+    """A pattern that no text can stall, compiled, and its steps at each character; otherwise a PolicyError."""
+    where = key_of(name)
+    if len(pattern) > LONGEST_PATTERN:
+        raise PolicyError(
+            f"{where} has {len(pattern)} characters, at most {LONGEST_PATTERN}: split it into several names"
+        )
+    try:
+        parts, compiled = _parsed(pattern)
+        cost = _cost(parts)
+    except _UnfitError as error:
+        raise PolicyError(f"{where}: {error}, got {shown(pattern)}") from None
+    if cost.least == 0:
+        raise PolicyError(
+            f"{where} matches the empty text: let it begin with something that must be there, got {shown(pattern)}"
+        )
+    if cost.steps > MOST_STEPS:
+        raise PolicyError(
+            f"{where} may take {_many(cost.steps)} steps at each character, at most {MOST_STEPS}: lower the bounds, make "
+            f"repetitions possessive (`{{1,16}}+`) and alternatives atomic (`(?>…|…)`), got {shown(pattern)}"
+        )
+    return compiled, cost.steps
+
+
+class _UnfitError(Exception):
+    """A pattern that cannot be used; the message names the part and what to write instead."""
+
+
+def _parsed(pattern: str) -> tuple[tuple[_Part, ...], re.Pattern[str]]:
+    """A pattern as parts; the only place that touches the private parser, and what it does not know is refused."""
+    try:
+        parser: Any = import_module("re._parser")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python may read otherwise in future is not read at all
+            compiled = re.compile(pattern)
+            return _parts(parser.parse(pattern)), compiled
+    except (re.error, ValueError, OverflowError, Warning) as error:
+        raise _UnfitError(f"it is no regular expression that Python reads ({error}): correct it") from None
+    except RecursionError:
+        raise _UnfitError("its groups are nested too deeply: write it flat") from None
+    except (ImportError, AttributeError, TypeError, KeyError) as error:
+        raise _UnfitError(
+            f"this Python has another parser, patterns cannot be checked ({type(error).__name__}): use the built-in kinds"
+        ) from None
+
+
+def _parts(tree: Any) -> tuple[_Part, ...]:
+    return tuple(_part(str(code), value) for code, value in tree)
+
+
+def _part(code: str, value: Any) -> _Part:
+    if code in CHARACTERS:
+        return _Part("character", CHARACTERS[code](value))
+    if code == "AT":
+        return _Part("place", PLACES[str(value)])
+    if code in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return _repeat(code, *value)
+    if code == "BRANCH":
+        options = tuple(_parts(option) for option in value[1])
+        return _Part("choice", f"(?:{'|'.join(map(_written, options))})", options)
+    if code == "SUBPATTERN":
+        inner = _parts(value[3])
+        captures = value[0] is not None
+        return _Part("group", f"({'' if captures else '?:'}{_written(inner)})", (inner,), captures=captures)
+    if code == "ATOMIC_GROUP":
+        inner = _parts(value)
+        return _Part("atomic", f"(?>{_written(inner)})", (inner,))
+    if code in ("ASSERT", "ASSERT_NOT"):
+        inner = _parts(value[1])
+        sign = ("<" if value[0] < 0 else "") + ("=" if code == "ASSERT" else "!")
+        return _Part("look", f"(?{sign}{_written(inner)})", (inner,))
+    if code in ("GROUPREF", "GROUPREF_EXISTS"):
+        return _Part("reference", f"\\{value}" if code == "GROUPREF" else f"(?({value[0]})…)")
+    raise _UnfitError(f"it has a part that is not known here ({code}): write it without")
+
+
+def _repeat(code: str, low: int, high: Any, tree: Any) -> _Part:
+    inner = _parts(tree)
+    bounded = str(high) != "MAXREPEAT"
+    if bounded:
+        count = f"{{{low}}}" if low == high else "?" if (low, high) == (0, 1) else f"{{{low},{high}}}"
+    else:
+        count = {0: "*", 1: "+"}.get(low, f"{{{low},}}")
+    sign = {"MIN_REPEAT": "?", "POSSESSIVE_REPEAT": "+"}.get(code, "")
+    bare = _body(inner) + count
+    return _Part(
+        "repeat", bare + sign, (inner,), low, int(high) if bounded else None, possessive=sign == "+", bare=bare
+    )
+
+
+def _body(inner: Sequence[_Part]) -> str:
+    return _written(inner) if len(inner) == 1 and inner[0].kind != "repeat" else f"(?:{_written(inner)})"
+
+
+def _written(parts: Sequence[_Part]) -> str:
+    return "".join(part.written for part in parts)
+
+
+def _literal(code: int) -> str:
+    return re.escape(chr(code))
+
+
+def _set(items: Any) -> str:
+    members = [(str(code), value) for code, value in items]
+    if len(members) == 1 and members[0][0] == "CATEGORY":
+        return CATEGORIES[str(members[0][1])]
+    return f"[{''.join(MEMBERS[code](value) for code, value in members)}]"
+
+
+CATEGORIES: Final = {
+    f"CATEGORY_{negated}{name}": f"\\{letter.upper() if negated else letter}"
+    for name, letter in (("DIGIT", "d"), ("SPACE", "s"), ("WORD", "w"))
+    for negated in ("", "NOT_")
+}
+MEMBERS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "NEGATE": lambda _: "^",
+    "LITERAL": _literal,
+    "RANGE": lambda ends: f"{_literal(ends[0])}-{_literal(ends[1])}",
+    "CATEGORY": lambda category: CATEGORIES[str(category)],
+}
+CHARACTERS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "LITERAL": _literal,
+    "NOT_LITERAL": lambda code: f"[^{_literal(code)}]",
+    "ANY": lambda _: ".",
+    "IN": _set,
+}
+PLACES: Final = {
+    "AT_BEGINNING": "^", "AT_BEGINNING_STRING": r"\A", "AT_END": "$", "AT_END_STRING": r"\Z",
+    "AT_BOUNDARY": r"\b", "AT_NON_BOUNDARY": r"\B",
+}  # fmt: skip
+
+
+def _cost(parts: Sequence[_Part], *, kept: bool = False, looking: bool = False) -> _Cost:
+    """What a sequence costs: each part is tried again for every way in which those before it can end."""
+    least, ways, steps = 0, 1, 0
+    for n, part in enumerate(parts):
+        cost = _part_cost(part, kept=kept, looking=looking)
+        if part.kind == "repeat" and part.possessive:
+            _leaves_what_follows(part, parts[n + 1 :])
+        steps = min(steps + ways * cost.steps, BEYOND)
+        ways = min(ways * cost.ways, BEYOND)
+        least += cost.least
+    return _Cost(least, ways, steps)
+
+
+BEYOND: Final = 10**9
+
+
+def _many(steps: int) -> str:
+    return f"{steps:,}" if steps < BEYOND else "billions of"
+
+
+def _part_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
+    if part.kind == "character":
+        return _Cost(1, 1, 1)
+    if part.kind == "place":
+        return _Cost(0, 1, 1)
+    if part.kind == "reference":
+        raise _UnfitError(f"{_quoted(part)} refers back to a group: write what it repeats once more")
+    if part.captures and kept:
+        raise _UnfitError(f"{_quoted(part)} captures inside a possessive part: write (?:…) for (…)")
+    if part.kind == "repeat":
+        return _repeat_cost(part, kept=kept, looking=looking)
+    kept = kept or part.kind == "atomic"
+    costs = [_cost(inner, kept=kept, looking=looking or part.kind == "look") for inner in part.inner]
+    steps = min(sum(cost.steps + 1 for cost in costs), BEYOND)
+    if part.kind == "look":
+        return _Cost(0, 1, steps)
+    ways = 1 if part.kind == "atomic" else min(sum(cost.ways for cost in costs), BEYOND)
+    return _Cost(min(cost.least for cost in costs), ways, steps)
+
+
+def _repeat_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
+    inner = part.inner[0]
+    if looking:
+        raise _UnfitError(
+            f"{_quoted(part)} repeats inside a look-around: write the characters out, such as `[0-9][0-9]`"
+        )
+    if part.high is None:
+        sample = f"{_body(inner)}{{{part.low},{max(64, part.low)}}}+"
+        raise _UnfitError(f"the repetition {_quoted(part)} has no upper bound: write `{sample}`")
+    single = len(inner) == 1 and inner[0].kind == "character"
+    if not (single or part.possessive or part.low == part.high):
+        raise _UnfitError(f"the repetition {_quoted(part)} of a group can give back what it took: write `{part.bare}+`")
+    cost = _cost(inner, kept=kept or part.possessive)
+    ways, steps, power = 0, 1, 1
+    for count in range(min(part.high, MOST_STEPS) + 1):
+        ways += power if count >= part.low else 0
+        steps += power * cost.steps if count < part.high else 0
+        power = min(power * cost.ways, BEYOND)
+    steps = min(max(steps, part.high), BEYOND)
+    return _Cost(part.low * cost.least, 1 if part.possessive else min(max(ways, 1), BEYOND), steps)
+
+
+def _leaves_what_follows(part: _Part, following: Sequence[_Part]) -> None:
+    """Refuse a possessive repetition that takes all that must follow it: such a pattern would quietly match nothing."""
+    taken = _sampled(part.inner[0])
+    needed = _sampled(following)
+    if part.low != part.high and needed and needed <= taken:
+        raise _UnfitError(
+            f"the repetition {_quoted(part)} also takes the {_quoted(following[0])} that must follow it, so that nothing "
+            f"matches: leave that out of the repetition, or write `{part.bare}` if the bound is small"
+        )
+
+
+def _sampled(parts: Sequence[_Part]) -> frozenset[str]:
+    """Which characters of a sample a sequence can begin with; none where that is not told by its first part."""
+    first = parts[0] if parts else None
+    if first is None or first.low == 0:
+        return frozenset()
+    if first.kind in ("repeat", "group", "atomic"):
+        return _sampled(first.inner[0])
+    if first.kind != "character":
+        return frozenset()
+    return frozenset(filter(re.compile(first.written, re.DOTALL).fullmatch, SAMPLE))
+
+
+SAMPLE: Final = "".join(map(chr, range(32, 127))) + "ăâđêôơưáàảãạệốữĂÂĐÊÔƠƯ–…“”"
+
+
+def _quoted(part: _Part) -> str:
+    return f"`{part.written if len(part.written) <= 60 else part.written[:59] + '…'}`"
