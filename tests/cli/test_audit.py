@@ -13,9 +13,9 @@ from typing import Any, get_args
 import psycopg
 import pytest
 from click.testing import CliRunner
-from stillme.audit.agreement import Label
 
 from stillme.audit import AuditStore, Filter
+from stillme.audit.agreement import Label
 from stillme.cli.audit_options import LABELS
 from stillme.cli.commands import cli
 from tests.cli.conftest import Trail, rows
