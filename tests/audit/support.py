@@ -163,6 +163,9 @@ class Ground:
     tables: Tables
     whole: Rows
 
+    def __repr__(self) -> str:
+        return "a filled store"
+
     @contextmanager
     def tampered(self) -> Iterator[Tables]:
         """Do something to the tables; afterwards they are as before."""

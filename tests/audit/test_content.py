@@ -107,6 +107,19 @@ def test_hashes_of_one_text_differ_from_record_to_record() -> None:
     assert all(text.startswith(HASHED) for text in hashes)
 
 
+def test_redacted_texts_are_blanked_wherever_they_stand() -> None:
+    """In the request, in what the verdict quotes of it, and in the identifiers; how many places is kept."""
+    given = request(
+        draft_answer="Write to lan@shop.example within 30 days of delivery [1].", request_id="lan@shop.example"
+    )
+    made, entry = kept(given, {"audit": {"redact": {"email": True}}})
+
+    assert entry.body is not None
+    assert "lan@shop.example" not in entry.body.text + entry.meta + str(entry.values)
+    assert json.loads(entry.meta)["blanked"] > 0
+    assert verdict_in(entry)["decision"] == made.verdict.decision.value
+
+
 def test_what_a_policy_hides_from_callers_is_kept() -> None:
     """Reasons, findings and the trace id are in the record of a verdict that shows none of them."""
     caught = Caught()
@@ -179,7 +192,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("content", ["full", "hashed", "none"])
+@pytest.mark.parametrize("content", ["full", "hashed", "none", "redacted"])
 @pytest.mark.parametrize(("value", "read"), ODD)
 def test_whatever_stands_in_extra_keys_is_recorded(store: AuditStore, value: Any, read: Any, content: str) -> None:
     """Nothing that a caller may put there keeps a verdict from being given; the record can be read and verified."""
@@ -188,7 +201,8 @@ def test_whatever_stands_in_extra_keys_is_recorded(store: AuditStore, value: Any
         metadata={"language": "en", "extra": value},
         conversation=[{"role": "user", "content": "Hi", "extra": value}],
     )
-    verdict = Guard({"audit": {"content": content}}, audit=store).verify(given)
+    keeping = {"redact": {"email": True, "order": "ORD-[0-9]{4}"}} if content == "redacted" else {"content": content}
+    verdict = Guard({"audit": keeping}, audit=store).verify(given)
     entry = store.find(str(verdict.validator_trace_id)).entry
 
     assert entry is not None

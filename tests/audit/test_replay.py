@@ -269,10 +269,12 @@ def test_erased_and_removed_texts_are_not_replayed(shelf: AuditStore) -> None:
 
 def test_redacted_texts_are_not_replayed(shelf: AuditStore) -> None:
     """A blanked place may have been what decided."""
-    entry = recorded(shelf, request())
-    blanked = replace(entry, meta=compact({**json.loads(entry.meta), "blanked": 2}))
+    redact = {"audit": {"redact": {"email": True}}}
+    blanked = recorded(shelf, request(query="May I write to lan@shop.example?"), redact)
+    untouched = recorded(shelf, request(), redact)
 
-    assert replays(shelf, blanked) == ("not replayable", ("2 places of its texts were redacted",))
+    assert replays(shelf, blanked) == ("not replayable", ("parts of its texts were redacted",))
+    assert replays(shelf, untouched) == ("same", ())
 
 
 def with_request(entry: Entry, **changes: Any) -> Entry:

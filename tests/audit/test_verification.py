@@ -104,8 +104,10 @@ def may_be_named(ground: Ground, table: str, key: Any, column: str, new: Any) ->
         return {min((row[0] for row in ground.whole[RECORD] if row[place] == key), default=0)}
     if table == SCHEMA_TABLE:
         return {0}
-    # A seal speaks for a whole commit, and whoever moves the end of a commit takes its seal away.
-    return {key} | ({begins(key)} if column in ("seal", "seq") else set()) | ({new} if column == "seq" else set())
+    # A seal speaks for a whole commit, and whoever moves the end of a commit takes its seal away. Where the first record
+    # is moved behind the last, the gap there is certain; the one at the beginning might have been accounted for in it.
+    places = {key, begins(key)} if column in ("seal", "seq") else {key}
+    return places | {new, len(ground.places()) + 1} if column == "seq" else places
 
 
 @pytest.mark.parametrize("turn", range(3))
@@ -144,29 +146,34 @@ def _edit(tables: Tables, table: str, key: Any, column: str, new: Any) -> bool:
     return tables.rows(table) != before
 
 
-@SLOW
-@given(data=st.data())
-def test_any_single_character_of_any_cell(ground: Ground, data: st.DataObject) -> None:
-    """One character replaced, added or taken away, anywhere."""
-    with ground.tampered() as tables:
-        table = data.draw(st.sampled_from(sorted(COLUMNS_OF)))
-        row = data.draw(st.sampled_from(ground.whole[table]))
-        column, value = data.draw(
-            st.sampled_from([c for c in zip(COLUMNS_OF[table], row, strict=True) if c[1] not in (None, "")])
-        )
-        text = str(value)
-        place = data.draw(st.integers(0, len(text) - 1))
-        alphabet: Any = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
-        sign = data.draw(st.text("0123456789" if isinstance(value, int) else alphabet, max_size=1))
-        changed = text[:place] + sign + text[place + data.draw(st.integers(0, 1)) :]
-        assume(changed != text and (isinstance(value, str) or changed.isdigit()))
-        new: Any = int(changed) if isinstance(value, int) else changed
+ANY_PLACE = st.integers(0, 2**24)
+ANY_SIGN = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=1)
 
-        assume(_edit(tables, table, row[0], column, new))
+
+@SLOW
+@given(cell=ANY_PLACE, place=ANY_PLACE, sign=ANY_SIGN, width=st.integers(0, 1))
+def test_any_single_character_of_any_cell(ground: Ground, cell: int, place: int, sign: str, width: int) -> None:
+    """One character replaced, added or taken away, anywhere."""
+    cells = [
+        (table, row[0], column, value)
+        for table, columns in COLUMNS_OF.items()
+        for row in ground.whole[table]
+        for column, value in zip(columns, row, strict=True)
+        if value not in (None, "")
+    ]
+    table, key, column, value = cells[cell % len(cells)]
+    text = str(value)
+    at = place % len(text)
+    changed = text[:at] + (sign if isinstance(value, str) else str(place % 10)) + text[at + width :]
+    assume(changed != text)
+    new: Any = int(changed) if isinstance(value, int) else changed
+
+    with ground.tampered() as tables:
+        assume(_edit(tables, table, key, column, new))
         fault = found_in(ground).fault
 
     assert fault is not None
-    assert fault.seq in may_be_named(ground, table, row[0], column, new)
+    assert fault.seq in may_be_named(ground, table, key, column, new)
 
 
 @pytest.mark.parametrize("column", [*COLUMNS, "digest", "hash", "seal"])
@@ -681,6 +688,9 @@ class StoreFile:
     path: Path
     rows: Rows
 
+    def __repr__(self) -> str:
+        return "a store in a file"
+
 
 @pytest.fixture(scope="module")
 def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> StoreFile:
@@ -706,7 +716,7 @@ def content_of(file: Path) -> Rows | None:
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(place=st.integers(0, 2**24), flip=st.integers(1, 255))
+@given(place=ANY_PLACE, flip=st.integers(1, 255))
 def test_a_flipped_byte_in_the_file_is_found_or_changes_nothing(
     sqlite_file: StoreFile, tmp_path: Path, place: int, flip: int
 ) -> None:

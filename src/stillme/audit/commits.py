@@ -27,6 +27,9 @@ FLUSH_EVERY_S = 0.05
 RETRY_EVERY_S = 0.5
 # After this long without news a follower looks for itself: whoever was to tell it may have been interrupted.
 PATIENCE_S = 0.25
+# The longest that a commit is put off for callers of the one before, who are likely to come back.
+MOST_GATHERING_S = 0.01
+GATHERING_STEP_S = 0.00005
 INTERRUPTED = "the commit was interrupted: whether it took place is not known; record again what has to be kept"
 
 Commit = Callable[[Sequence[Entry]], None]
@@ -68,6 +71,8 @@ class GroupCommit:
         self._queue = threading.Lock()
         self._committing = threading.Lock()
         self._waiting: deque[_Ticket] = deque()
+        self._last_callers = 1
+        self._took_s = 0.0
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Return when the entries are committed, or raise what kept them from it."""
@@ -92,6 +97,7 @@ class GroupCommit:
 
     def _lead(self, own: _Ticket) -> None:
         """Commit for everybody who waits."""
+        self._gather()
         tickets: list[_Ticket] = []
         try:
             with self._queue:
@@ -99,11 +105,22 @@ class GroupCommit:
                     own.settle(BackendError(INTERRUPTED))
                     return
                 self._take(tickets)
+            started = time.monotonic()
             self._commit_all(tickets)
+            self._last_callers, self._took_s = len(tickets), time.monotonic() - started
         finally:
             for ticket in tickets:
                 if not ticket.is_done:
                     ticket.settle(BackendError(INTERRUPTED))
+
+    def _gather(self) -> None:
+        """Wait until as many callers are back as the last commit had, but no longer than that commit took.
+
+        Without it large groups take turns with commits for the one caller that is back first.
+        """
+        until = time.monotonic() + min(self._took_s, MOST_GATHERING_S)
+        while len(self._waiting) < self._last_callers and time.monotonic() < until:
+            time.sleep(GATHERING_STEP_S)
 
     def _take(self, tickets: list[_Ticket]) -> None:
         """Take from the queue what goes into one transaction, and let the first of the rest lead after it."""
@@ -186,11 +203,15 @@ class Buffer:
     def close(self) -> None:
         """Write the rest and stop."""
         self.flush()
-        if (thread := self._thread) is None:
+        with self._taking:  # a thread that is here has been started
+            thread, news = self._thread, self._news
+        if thread is None:
             return
-        self._news.put(False)
+        news.put(False)
         thread.join()
         with self._taking:
+            if self._thread is not thread:  # another caller closed it, and a third has begun anew
+                return
             self._thread = None
             atexit.unregister(self._last_chance)
             if self._pending:  # it came in the meantime

@@ -145,7 +145,7 @@ def _obstacle(entry: Entry, meta: dict[str, Any]) -> str | None:
     if entry.body.digest != entry.body_digest:
         return "its texts are not what they were: run `stillme audit verify`"
     if meta["blanked"]:
-        return f"{meta['blanked']} places of its texts were redacted"
+        return "parts of its texts were redacted"
     return None
 
 

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -209,8 +209,8 @@ class SqliteDatabase:
                 f"{self.name} was in use when this process was forked off, and cannot be used here: "
                 "fork before it is used, or start a new program instead"
             )
-        if mode == "rwc":  # what people wrote is for its owner to read; SQLite gives its log the same permissions
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        if mode == "rwc":
+            _make_private(self.path)
         return sqlite3.connect(
             f"{self.path.as_uri()}?mode={mode}",
             uri=True,
@@ -258,6 +258,12 @@ def _stat(name: str) -> os.stat_result | None:
 def _keep_for_ever(connection: sqlite3.Connection) -> None:
     """Closing it would remove, by name, the log of the file that took its place or that the parent process uses."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+def _make_private(path: Path) -> None:
+    """A new file that only its owner can read; SQLite gives its log the same permissions, and says what is wrong."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 ADVICE = {
