@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -162,6 +161,7 @@ class Ground:
     store: AuditStore
     tables: Tables
     whole: Rows
+    folder: Path
 
     def __repr__(self) -> str:
         return "a filled store"
@@ -177,7 +177,7 @@ class Ground:
     @contextmanager
     def written(self) -> Iterator[AuditStore]:
         """A store of its own at the same place, to write to; afterwards all is as before."""
-        store = AuditStore(self.store.where, key=KEY, journal=Path(tempfile.mkdtemp()))
+        store = AuditStore(self.store.where, key=KEY, journal=self.folder / "journal of another")
         with self.tampered():
             yield store
         store.close()
@@ -191,13 +191,13 @@ def ground_at(location: str, folder: Path, filling: Any = fill) -> Ground:
     store = AuditStore(location, key=KEY, journal=folder / "journal")
     filling(store)
     tables = Tables(location)
-    return Ground(store, tables, tables.rows())
+    return Ground(store, tables, tables.rows(), folder)
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def places(request: pytest.FixtureRequest) -> Callable[[str], str]:
+def places(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Makes locations on one engine that last as long as a test module."""
-    folder = Path(tempfile.mkdtemp(prefix="audit"))
+    folder = tmp_path_factory.mktemp("places")
 
     def make(name: str) -> str:
         if request.param == "sqlite":

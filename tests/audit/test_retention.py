@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -125,6 +126,24 @@ def test_erased_texts_are_gone_from_the_disk(tmp_path: Path, around: int, closed
     assert not [part for part in parts if part in raw(path)]
     assert checked(store).erased == 3
     store.close()
+
+
+def test_texts_that_a_reader_holds_on_the_disk_are_told(tmp_path: Path) -> None:
+    """They are erased, but still in the log that the reader needs: that is said, and what to do."""
+    path = tmp_path / "audit.db"
+    with AuditStore(path, key=KEY, journal=tmp_path / "elsewhere", timeout_s=0.1) as store:
+        store.record(verdicts_on_a_person(1))
+        reader = sqlite3.connect(path, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute(f"SELECT count(*) FROM {BODY}").fetchall()
+
+        with pytest.raises(BackendError, match="what was deleted may still stand in its log"):
+            erase(store, Filter(text=PERSON), **WHO)
+        assert (with_texts(store), checked(store).erased) == ([], 1)
+        reader.close()
+        store.database.forget()
+
+        assert PERSON.encode() not in raw(path)
 
 
 def test_removed_texts_are_gone_from_the_disk(tmp_path: Path) -> None:

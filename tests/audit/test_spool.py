@@ -1,0 +1,233 @@
+"""What is spooled comes back as it was, callers do not wait for a store that is down, and nothing is dropped unsaid."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stillme.audit import AuditStore, spool
+from stillme.audit.journal import Journal
+from stillme.audit.record import COLUMNS, Body, Entry
+from stillme.audit.spool import Spool, packed, unpacked
+from stillme.errors import BackendError, InputError
+from tests.audit.conftest import KEY, occurrence
+from tests.audit.test_store import anew
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+ENTRIES = st.builds(
+    Entry,
+    kind=st.just("verdict"),
+    id=TEXT.filter(bool),
+    at=TEXT,
+    meta=TEXT,
+    verified=st.none() | st.integers(0, 1),
+    **{name: st.none() | TEXT for name in COLUMNS if name not in ("kind", "id", "at", "meta", "verified")},
+    body=st.none() | st.builds(Body, TEXT, TEXT),
+    policy_text=st.none() | TEXT.filter(bool),
+)
+
+
+def entry(name: str) -> Entry:
+    return Entry("verdict", name, "2026-02-01T09:00:00.000000Z", "{}")
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Whether it holds before long."""
+    until = time.monotonic() + 20
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.005)
+    return holds()
+
+
+class Shelf:
+    """A store that takes what is delivered once, or fails."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+        self.asked = 0
+        self.problem: BackendError | None = None
+        self.is_open = threading.Event()
+        self.is_open.set()
+
+    def settle(self, entries: Sequence[Entry]) -> None:
+        """Take them."""
+        self.asked += 1
+        assert self.is_open.wait(20)
+        if self.problem is not None:
+            raise self.problem
+        self.kept += [each.id for each in entries if each.id not in self.kept]
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    """An empty one."""
+    return Journal(tmp_path / "journal")
+
+
+@settings(deadline=None)
+@given(given_entry=ENTRIES)
+def test_an_entry_comes_back_as_it_was(given_entry: Entry) -> None:
+    """Every column, the texts and the policy; so its digest is the same."""
+    line = packed(given_entry)
+
+    assert unpacked(line) == given_entry
+    assert b"\n" not in line
+    assert unpacked(line).digest == given_entry.digest
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"], ids=["a zero", "half a character"])
+def test_what_could_never_be_delivered_is_not_taken(text: str) -> None:
+    """One such line would keep all behind it from being drained."""
+    with pytest.raises(InputError, match="body of the record 'trace-1' holds a character that no database takes"):
+        packed(Entry("verdict", "trace-1", "2026", "{}", body=Body(text, "salt")))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(
+            b'{"kind":"verdict","id":"a","at":"b","meta":"c","colour":"red"}', id="a column of a newer version"
+        ),
+        pytest.param(b'{"kind":"verdict"}', id="columns missing"),
+        pytest.param(b"[1, 2]", id="no record"),
+        pytest.param(b"{", id="no JSON"),
+    ],
+)
+def test_a_line_that_is_no_record(line: bytes) -> None:
+    """It stays where it is, and whoever drains learns what to do."""
+    with pytest.raises(BackendError, match=r"cannot be read as a record .*: if a newer version wrote it, drain"):
+        unpacked(line)
+
+
+def test_a_line_of_an_older_version_with_fewer_columns_is_read() -> None:
+    """A journal outlives an upgrade."""
+    assert unpacked(b'{"kind":"verdict","id":"a","at":"b","meta":"c"}') == Entry("verdict", "a", "b", "c")
+
+
+def test_a_store_that_was_slow_to_fail_is_left_alone_for_a_while(journal: Journal) -> None:
+    """As long as some attempts, never longer than half a minute; one that fails at once is tried at once."""
+    spooling = Spool(journal, Shelf().settle)
+    assert not spooling.is_pausing
+
+    spooling.pause(0.02)
+    assert spooling.is_pausing
+    assert eventually(lambda: not spooling.is_pausing)
+
+    before = time.monotonic()
+    spooling.pause(100.0)
+    assert spooling._pause_until - before < spool.MOST_PAUSE_S + 1
+
+
+def test_while_it_is_left_alone_nobody_waits_for_it(tmp_path: Path) -> None:
+    """The first caller of an outage waits for the timeout; those after it get their verdict at once."""
+    store = AuditStore(tmp_path / "audit.db", key=KEY, timeout_s=0.5)
+    given_one = occurrence({"audit": {"on_failure": "spool"}})
+    store.record([anew(given_one)])
+    other = AuditStore(tmp_path / "audit.db", key=KEY)
+
+    def hold(_: object) -> list[float]:
+        times = []
+        for _number in range(4):
+            started = time.monotonic()
+            store.record([anew(given_one)])
+            times.append(time.monotonic() - started)
+        return times
+
+    times = other.database.write(hold)
+
+    assert times[0] > 0.4
+    assert max(times[1:]) < 0.4
+    assert store.journal.pending() == 4
+
+
+def test_where_the_journal_fails_meanwhile_the_store_is_tried_all_the_same(tmp_path: Path) -> None:
+    """A pause is no reason to refuse a verdict that could be kept."""
+    (tmp_path / "a file").write_text("")
+    store = AuditStore(tmp_path / "audit.db", key=KEY, journal=tmp_path / "a file" / "journal")
+    store._spool.pause(1.0)
+
+    store.record([one := anew(occurrence({"audit": {"on_failure": "spool"}}))])
+
+    assert store.find(str(one.verdict.validator_trace_id)).entry is not None
+
+
+def test_the_journal_is_drained_behind_the_back_of_a_caller(journal: Journal) -> None:
+    """The caller whose write succeeded does not wait for what others left behind."""
+    shelf = Shelf()
+    spooling = Spool(journal, shelf.settle)
+    spooling.take([entry("a"), entry("b")])
+    shelf.is_open.clear()
+
+    started = time.monotonic()
+    for _ in range(5):
+        spooling.drain_later()
+    took = time.monotonic() - started
+    shelf.is_open.set()
+
+    assert took < 5
+    assert eventually(lambda: shelf.kept == ["a", "b"] and journal.pending() == 0)
+    spooling.close()
+
+
+def test_closing_ends_the_draining_and_loses_nothing(journal: Journal) -> None:
+    """What is not delivered yet stays for the next time."""
+    shelf = Shelf()
+    spooling = Spool(journal, shelf.settle)
+    spooling.take([entry(str(number)) for number in range(450)])
+    shelf.is_open.clear()
+    spooling.drain_later()
+    assert eventually(lambda: shelf.asked == 1)
+    closing = threading.Thread(target=spooling.close)
+    closing.start()
+    assert eventually(lambda: spooling._is_closing)
+    shelf.is_open.set()
+    closing.join(20)
+
+    assert (closing.is_alive(), len(shelf.kept) <= 200, journal.pending()) == (False, True, 450)
+    assert spooling.drain().delivered == 450
+    assert len(shelf.kept) == 450
+
+
+def test_a_drain_that_fails_is_told_and_tried_again(
+    journal: Journal, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The entries stay, the log says why, and a later write starts the next attempt."""
+    monkeypatch.setattr(spool, "RETRY_AFTER_S", 0.05)
+    shelf = Shelf()
+    shelf.problem = BackendError("down again")
+    spooling = Spool(journal, shelf.settle)
+    spooling.take([entry("a")])
+
+    with caplog.at_level(logging.WARNING):
+        spooling.drain_later()
+        assert eventually(lambda: bool(caplog.messages))
+    shelf.problem = None
+
+    assert caplog.messages == ["the journal still holds audit entries: down again"]
+    assert eventually(lambda: spooling.drain_later() is None and journal.pending() == 0)
+    assert shelf.kept == ["a"]
+
+
+def test_a_damaged_file_is_told(journal: Journal, caplog: pytest.LogCaptureFixture) -> None:
+    """It is set aside, what stood before the damage is delivered, and the log names the file."""
+    shelf = Shelf()
+    Spool(journal, shelf.settle).take([entry("a"), entry("b")])
+    journal.close()
+    (path,) = journal.files()
+    path.write_bytes(path.read_bytes()[:-40] + b"x" * 39 + b"\n")
+
+    with caplog.at_level(logging.ERROR):
+        spooling = Spool(journal, shelf.settle)
+        spooling.drain_later()
+        assert eventually(lambda: bool(caplog.messages))
+
+    assert shelf.kept == ["a"]
+    assert [path.with_suffix(".damaged").name in message for message in caplog.messages] == [True]
+    assert len(journal.damaged()) == 1
