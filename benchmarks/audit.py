@@ -19,9 +19,10 @@ import statistics
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 from uuid import uuid4
@@ -42,6 +43,7 @@ RAW_BATCH: Final = 100
 MILLION: Final = 1_000_000
 KEY: Final = HmacKey(bytes(32))
 BUFFERED: Final = {"audit": {"durability": "buffered"}}
+WITHOUT_TEXTS: Final = {"audit": {"content": "none"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,6 @@ class Samples:
         self._kept: list[Occurrence] = []
         self._guard = Guard(audit=self)
         self._guard.verify_batch(mixed(count))
-        buffered = Guard(BUFFERED).policy
-        self._buffered = [replace(each, policy=buffered) for each in self._kept]
         self.entries = [entry_of(each) for each in self._kept]
 
     def record(self, occurrences: Sequence[Occurrence]) -> None:
@@ -83,10 +83,11 @@ class Samples:
         """The verdicts as they came about."""
         return self._kept
 
-    def occurrences(self, count: int, *, buffered: bool = False) -> list[Occurrence]:
-        """So many verdicts under traces and request ids of their own."""
-        given = itertools.islice(itertools.cycle(self._buffered if buffered else self._kept), count)
-        return [replace(each, verdict=each.verdict.model_copy(update=_names())) for each in given]
+    def occurrences(self, count: int, policy: Mapping[str, Any] | None = None) -> list[Occurrence]:
+        """So many verdicts under traces and request ids of their own, to be kept as a policy says."""
+        kept = Guard(policy).policy if policy else self._guard.policy
+        given = itertools.islice(itertools.cycle(self._kept), count)
+        return [replace(each, policy=kept, verdict=each.verdict.model_copy(update=_names())) for each in given]
 
     def new_entries(self, count: int) -> list[Entry]:
         """The same as entries."""
@@ -262,14 +263,15 @@ class Way:
         return statistics.median(a / b for a, b in zip(self.rates, other.rates, strict=True))
 
 
-def together(store: AuditStore, occurrences: Sequence[Occurrence]) -> None:
-    """Record from many threads, one verdict at a time, as callers of a service do."""
+def alone(write: Callable[[list[Any]], None], given: Sequence[Any]) -> None:
+    """Write one at a time."""
+    for each in given:
+        write([each])
 
-    def call(own: Sequence[Occurrence]) -> None:
-        for each in own:
-            store.record([each])
 
-    threads = [threading.Thread(target=call, args=(occurrences[start::CALLERS],)) for start in range(CALLERS)]
+def together(write: Callable[[list[Any]], None], given: Sequence[Any]) -> None:
+    """Write from many threads, one at a time, as callers of a service do."""
+    threads = [threading.Thread(target=alone, args=(write, given[start::CALLERS])) for start in range(CALLERS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -278,30 +280,33 @@ def together(store: AuditStore, occurrences: Sequence[Occurrence]) -> None:
 
 def buffered(store: AuditStore, occurrences: Sequence[Occurrence]) -> None:
     """Record without waiting for the disk, then wait for all of it."""
-    for each in occurrences:
-        store.record([each])
+    alone(store.record, occurrences)
     store.flush()
+
+
+def batched(store: AuditStore, occurrences: Sequence[Occurrence]) -> None:
+    """Record as `verify_batch` does."""
+    for start in range(0, len(occurrences), RAW_BATCH):
+        store.record(occurrences[start : start + RAW_BATCH])
 
 
 def ways_to_write(place: Place, effort: Effort, samples: Samples) -> list[Way]:
     """Raw and recorded, alone and many."""
     store, raw = place.store, place.raw
-    many = effort.together
+    few, many = effort.alone, effort.together
 
-    def alone(occurrences: Sequence[Occurrence]) -> None:
-        for each in occurrences:
-            store.record([each])
-
-    def waiting(count: int) -> list[Occurrence]:
-        return samples.occurrences(count, buffered=True)
-
+    waiting, bare = (partial(samples.occurrences, policy=each) for each in (BUFFERED, WITHOUT_TEXTS))
     batch = "COPY, 100 rows" if place.name == "PostgreSQL" else "100 rows"
     return [
-        Way("raw, a commit for each row", effort.alone, raw.one_by_one, samples.texts),
-        Way("store, one caller", effort.alone, alone, samples.occurrences),
+        Way("raw, a commit for each row", few, raw.one_by_one, samples.texts),
+        Way("store, one caller", few, partial(alone, store.record), samples.occurrences),
+        Way("  its entries made before", few, partial(alone, store.add), samples.new_entries),
         Way(f"raw, a commit for {batch}", many, raw.batched, samples.texts),
-        Way(f"store, {CALLERS} callers", many, lambda given: together(store, given), samples.occurrences),
-        Way("store, one caller, buffered", many, lambda given: buffered(store, given), waiting),
+        Way(f"store, {CALLERS} callers", many, partial(together, store.record), samples.occurrences),
+        Way("  their entries made before", many, partial(together, store.add), samples.new_entries),
+        Way("  without their texts", many, partial(together, store.record), bare),
+        Way("store, 100 verdicts at once", many, partial(batched, store), samples.occurrences),
+        Way("store, one caller, buffered", many, partial(buffered, store), waiting),
     ]
 
 
@@ -321,9 +326,9 @@ def measure_writing(number: int, place: Place, effort: Effort, samples: Samples)
                 way.commits += seals_in(place.store) - before
     gc.unfreeze()
     show_writing(number, place, ways, loop)
-    single, batch = ways[0], ways[2]
+    single, batch = raw_ways(ways)
     return {
-        way.name: {
+        way.name.strip(): {
             "per_second": {"p50": round(statistics.median(way.rates)), "best": round(max(way.rates))},
             "cpu_us": round(way.cpu_us, 1),
             "loops_each": round(loops(way.times) / way.count, 4),
@@ -335,6 +340,11 @@ def measure_writing(number: int, place: Place, effort: Effort, samples: Samples)
     }
 
 
+def raw_ways(ways: Sequence[Way]) -> list[Way]:
+    """Row by row, and batched."""
+    return [way for way in ways if way.name.startswith("raw")]
+
+
 def seals_in(store: AuditStore) -> int:
     """How many commits a store has seen: each ends with a seal."""
     store.prepare()
@@ -343,6 +353,7 @@ def seals_in(store: AuditStore) -> int:
 
 def show_writing(number: int, place: Place, ways: Sequence[Way], loop: Loop) -> None:
     """The table of one engine."""
+    single, batch = raw_ways(ways)
     heading(f"{number}. {place.name}: durable inserts of the same bytes", loop)
     print(
         f"  {'':<34}{'p50 /s':>9}{'best /s':>9}{'cpu µs':>8}{'loops':>8}{'of raw rows':>13}{'of raw batches':>16}{'a commit':>10}"
@@ -351,7 +362,7 @@ def show_writing(number: int, place: Place, ways: Sequence[Way], loop: Loop) -> 
         group = f"{way.count * len(way.times) / way.commits:.1f}" if way.commits else ""
         print(
             f"  {way.name:<34}{statistics.median(way.rates):>9.0f}{max(way.rates):>9.0f}{way.cpu_us:>8.0f}"
-            f"{loops(way.times) / way.count:>8.3f}{way.against(ways[0]):>13.2f}{way.against(ways[2]):>16.2f}{group:>10}"
+            f"{loops(way.times) / way.count:>8.3f}{way.against(single):>13.2f}{way.against(batch):>16.2f}{group:>10}"
         )
     print(
         "  a commit: records in one. Recording includes making the entry; raw rows were ready. Aims on a quiet machine:"

@@ -406,9 +406,9 @@ def test_a_disk_that_is_full_and_then_read_only(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    mount = 'mount -t tmpfs -o size=512k tmpfs "$0" && exec "$@"'
+    mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@"'
     if not shutil.which("unshare") or subprocess.run([*mounted, mount, disk, "true"], check=False).returncode:
-        pytest.skip("no disk of 512 KB can be mounted here")
+        pytest.skip("no disk of 2 MB can be mounted here")
 
     shown = subprocess.run(
         [*mounted, mount, disk, sys.executable, "-c", FULL_DISK, disk, tmp_path / "journal"],
@@ -499,8 +499,8 @@ def test_connections_ended_under_load(new_store: NewStore, postgres_url: str) ->
 def test_a_session_halted_in_the_middle_is_given_up(postgres_store: AuditStore, postgres_url: str) -> None:
     """A server process that stops answering costs one caller a bounded wait; the next one has a new connection."""
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        rows = connection.execute(
-            "SELECT pid FROM pg_stat_activity WHERE query LIKE '%COMMIT%' AND pid <> pg_backend_pid()"
+        rows = connection.execute(  # the server shows the beginning of what a session sent last
+            "SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT INTO stillme_audit%' AND pid <> pg_backend_pid()"
         ).fetchall()
     for (pid,) in rows:
         os.kill(pid, signal.SIGSTOP)

@@ -736,3 +736,23 @@ def test_a_flipped_byte_in_the_file_is_found_or_changes_nothing(
 
     shutil.copy(copy, tmp_path / "read.db")
     assert fault is not None or content_of(tmp_path / "read.db") == sqlite_file.rows
+
+
+def test_a_damaged_index_is_found_although_every_row_is_whole(sqlite_file: StoreFile, tmp_path: Path) -> None:
+    """Erasing by session would miss a record; rebuilding the indexes mends it."""
+    content = sqlite_file.path.read_bytes()
+    size = int.from_bytes(content[16:18], "big")
+    pages = [content[start : start + size] for start in range(0, len(content), size)]
+    index_leaf = b"\x0a"
+    damaged = [page.replace(b"session-", b"sessioN-") if page.startswith(index_leaf) else page for page in pages]
+    assert damaged != pages
+    (tmp_path / "copy.db").write_bytes(b"".join(damaged))
+
+    with AuditStore(tmp_path / "copy.db", key=KEY, journal=tmp_path / "journal") as store:
+        before = verify_store(store).fault
+        store.database.vacuum()
+        after = verify_store(store).fault
+
+    assert before is not None
+    assert "the file is damaged" in before.problem
+    assert after is None

@@ -85,6 +85,9 @@ class Database(Protocol):
     def bytes_used(self) -> int:
         """What the store takes on disk."""
 
+    def damage(self) -> str | None:
+        """What the engine finds wrong with its own files, indexes among them; None where all is well or it cannot say."""
+
     def forget(self) -> None:
         """Make what was deleted unreadable where the engine can."""
 

@@ -20,7 +20,7 @@ __all__ = ["TextState", "candidates", "count", "labels", "newest", "reviews", "r
 
 TextState = Literal["kept", "redacted", "hashed", "not kept", "gone", "none"]
 # How many places of the chain are looked at first; four times as many each time nothing is found.
-FIRST_WINDOW: Final = 1000
+FIRST_WINDOW: Final = 100
 _SHOWN: Final = tuple(name for name in COLUMNS if name not in ("meta", "verified", "reasons", "body_digest"))
 
 

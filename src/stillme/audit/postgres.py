@@ -58,7 +58,7 @@ class PostgresDatabase:
                 if not self._is_migrated:
                     migrate(transaction, self)
                 result = work(transaction)
-                self._writer.connection.execute("COMMIT")
+                transaction.commit()
             except (StillMeError, self.driver.Error):
                 self._writer.roll_back()
                 raise
@@ -79,6 +79,10 @@ class PostgresDatabase:
         tables = (RECORD, BODY, POLICY, SCHEMA_TABLE)
         sizes = self.rows("SELECT " + " + ".join(f"pg_total_relation_size('{table}')" for table in tables))
         return int(sizes[0][0])
+
+    def damage(self) -> str | None:
+        """Nothing: a server checks its files by itself (`data_checksums`, `amcheck`)."""
+        return None
 
     def forget(self) -> None:
         """Let the server reuse the space of erased texts; only `vacuum` takes them off the disk."""
@@ -114,7 +118,7 @@ class PostgresDatabase:
         limits = {"lock": round(self.timeout_s * 1000), "statement": round(self.timeout_s * times * 1000)}
         # One more than the server's own limit, so that its word on what happened comes first.
         self._writer.repeatable(lambda c: c.execute(BEGIN.format(**limits), prepare=False), times + 1)
-        return _Transaction(self._writer.connection)
+        return _Transaction(self._writer.connection, self.driver.ClientCursor(self._writer.connection))
 
     def _alone(self, *statements: str) -> None:
         """Run statements that take long and no transaction, on a connection that nobody waits for."""
@@ -190,30 +194,46 @@ class _Connection:
 
 
 class _Transaction:
-    """What may be done while the writers' lock is held."""
+    """What may be done while the writers' lock is held; a few rows are sent with the commit, in one message.
 
-    def __init__(self, connection: Any) -> None:
+    `merging` is a cursor that writes values into the statement, so that several statements can go together. It is no
+    pipeline, out of which an interruption would come as another error.
+    """
+
+    def __init__(self, connection: Any, merging: Any) -> None:
         self._connection = connection
+        self._merging = merging
+        self._statements: list[str] = []
+        self._values: list[Any] = []
 
     def rows(self, sql: str, values: Row = ()) -> list[Any]:
         """Run a statement; the rows it gives."""
+        self._send()
         cursor = self._connection.execute(_native(sql), values)
         return cursor.fetchall() if cursor.description else []
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         """Insert many rows, by COPY where that is faster."""
         names = ",".join(columns)
-        if not rows:
-            return
-        if len(rows) < COPY_FROM:
-            # One statement: `executemany` would use a pipeline, out of which an interruption comes as another error.
+        if len(rows) >= COPY_FROM:
+            self._send()
+            with self._connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        elif rows:
             marks = ",".join([f"({','.join(['%s'] * len(columns))})"] * len(rows))
-            values = [value for row in rows for value in row]
-            self._connection.execute(f"INSERT INTO {table} ({names}) VALUES {marks}", values)  # noqa: S608
-            return
-        with self._connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
+            self._statements.append(f"INSERT INTO {table} ({names}) VALUES {marks}")  # noqa: S608
+            self._values += [value for row in rows for value in row]
+
+    def commit(self) -> None:
+        """End it."""
+        self._statements.append("COMMIT")
+        self._send()
+
+    def _send(self) -> None:
+        if self._statements:
+            self._merging.execute(";".join(self._statements), self._values or None)
+            self._statements, self._values = [], []
 
 
 @cache

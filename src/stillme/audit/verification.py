@@ -481,14 +481,11 @@ def verify_store(
 ) -> Verification:
     """Check every row of every table of a store while others may write to it; nothing is written, not even to an empty one."""
     database = store.database
-    try:
-        for _ in range(ATTEMPTS):
-            begun = _end(database)
-            found = _checked(database, Verifier(keys or store.keyring, checkpoints), follow)
-            if found.fault is None or not _took_away(database, begun):
-                break
-    except UnicodeDecodeError as error:  # a schema so damaged that the driver cannot even decode the message about it
-        raise BackendError(f"{database.name} is damaged: restore a backup") from error
+    for _ in range(ATTEMPTS):
+        begun = _end(database)
+        found = _checked(database, Verifier(keys or store.keyring, checkpoints), follow)
+        if found.fault is None or not _took_away(database, begun):
+            break
     return found
 
 
@@ -525,7 +522,7 @@ def _policies(database: Database, known: Collection[str], last: int) -> dict[str
 
 
 def _strays(database: Database) -> Iterator[Fault]:
-    """Rows that belong to no record of the chain."""
+    """Rows that belong to no record of the chain, and what is wrong beside the rows."""
     for seq, name in database.rows(f"SELECT seq, id FROM {RECORD} WHERE seq < 1 ORDER BY seq LIMIT 1"):  # noqa: S608
         yield Fault(0, name, f"a record has the place {seq}, before the first")
     bodies = f"SELECT b.seq FROM {BODY} b LEFT JOIN {RECORD} r ON r.seq = b.seq "  # noqa: S608
@@ -537,6 +534,8 @@ def _strays(database: Database) -> Iterator[Fault]:
         yield Fault(
             0, None, f"the store says that it has the schema steps {shown(steps)}: its table {SCHEMA_TABLE} was edited"
         )
+    if problem := database.damage():
+        yield Fault(0, None, f"the records are whole, but the file is damaged ({problem}): run `stillme audit vacuum`")
 
 
 def _named(database: Database, fault: Fault | None) -> Fault | None:
