@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
 
-.PHONY: demo test check unit docs bench bench-audit dev clean
+.PHONY: demo test check unit docs bench bench-audit bench-grounding bench-grounding-speed dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -28,6 +28,12 @@ bench: $(VENV)/tested ## measure speed, side by side in one run
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit
+
+bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder beside baselines (SETS, LIMIT, RECORD optional)
+	$(BIN)/python -m benchmarks.grounding $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(RECORD),--out $(RECORD))
+
+bench-grounding-speed: $(VENV)/tested ## measure its speed beside encoder passes; DATA adds throughput on its texts
+	$(BIN)/python -m benchmarks.grounding --speed $(DATA) $(if $(RECORD),--out $(RECORD))
 
 dev: $(VENV)/tested ## editable install, for working on the code
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .

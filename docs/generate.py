@@ -2,6 +2,7 @@
 
 - `docs/cli.md`: the help of every command, and a page as `stillme verify --human` prints it
 - `docs/reasons.md`: the table of reason codes, from the registry and `wording/`
+- `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `src/stillme/schemas/`: the JSON Schema of request, verdict and policy
 
@@ -22,6 +23,10 @@ from typing import Any
 import click
 from rich.console import Console
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the benchmarks are no part of the package
+
+from benchmarks.grounding_tables import parts
+
 from stillme import Guard, Verdict, VerifyRequest
 from stillme.cli.commands import cli
 from stillme.cli.listing import reason_rows
@@ -29,6 +34,7 @@ from stillme.cli.terminal import Page
 from stillme.policy import policy_schema
 
 DOCS = Path(__file__).resolve().parent
+GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -57,12 +63,22 @@ def generated() -> Iterator[tuple[Path, str]]:
     cli_page = filled(DOCS / "cli.md", "help", "\n".join(command_help(cli, "stillme")))
     yield DOCS / "cli.md", between(cli_page, "page", sample_page())
     yield DOCS / "reasons.md", filled(DOCS / "reasons.md", "reasons", "\n".join(reasons_table()))
+    yield DOCS / "grounding.md", grounding_page()
     for name, rows in SAFETY_ROWS.items():
         page = DOCS / "validators" / f"{name}.md"
         yield page, filled(page, "measured", "\n".join(measured(rows)))
     yield SCHEMAS / "request.json", schema("StillMe request", VerifyRequest.model_json_schema())
     yield SCHEMAS / "verdict.json", schema("StillMe verdict", Verdict.model_json_schema(mode="serialization"))
     yield SCHEMAS / "policy.json", schema("StillMe policy", policy_schema())
+
+
+def grounding_page() -> str:
+    """The page on grounding with the tables of the last run."""
+    found = parts(json.loads(GROUNDING_RECORD.read_text(encoding="utf-8")))
+    page = (DOCS / "grounding.md").read_text(encoding="utf-8")
+    for part in ("quality", "systems", "conflicts", "speed"):
+        page = between(page, part, found[part] or "The record of the last run has no figures for this.")
+    return page
 
 
 def is_current(path: Path, text: str) -> bool:

@@ -90,7 +90,8 @@ PIECES = {
 def test_a_long_run_of_anything_comes_back(piece: str, field: str) -> None:
     """200,000 characters of one adversarial piece: work that grew with the square of it would not end within the test's limit."""
     patient = {name: {"timeout_s": 3600} for name in BUILT_IN}
-    guard = Guard({"limits": {"draft_chars": 2_000_000, "passage_chars": 2_000_000}, "validators": patient})
+    limits = {"draft_chars": 2_000_000, "passage_chars": 2_000_000}
+    guard = Guard({"limits": limits, "validators": patient, "grounding": {"most_tokens": 512}})
     text = (piece * (200_000 // len(piece) + 1))[:200_000]
     draft, passage = (text, "The plan costs $9.") if field == "draft" else ("The plan costs $9 [1].", text)
     request = {

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stillme import Guard, InputError, ValidatorChain
+from stillme.evidence.grounding import ExactGrounder, GroundingTask, Judgement
 from stillme.validators.citation_required import CitationRequired
 from stillme.validators.ethics_adapter import EthicsAdapter
 from stillme.validators.evidence_overlap import EvidenceOverlap
 from stillme.validators.numeric_units_basic import NumericUnitsBasic
+from stillme.validators.registry import BUILT_IN
+from stillme.version import __version__
+
+ROOT = Path(__file__).parents[1]
 
 SOURCE = {
     "source_id": "faq",
@@ -254,3 +264,37 @@ def test_a_third_language_is_served_and_says_so() -> None:
 
     assert (verdict.language, verdict.decision, language.outcome) == ("other", "refuse", "skipped")
     assert "does not know" in (language.detail or "")
+
+
+def test_a_policy_may_do_without_the_model() -> None:
+    """Then nothing of it is loaded, neither for claims nor for similarity, and the verdict names exact features alone."""
+    code = (
+        "import sys; from stillme import Guard; from tests.test_guard import request\n"
+        "given = request('Equipment may be brought back for a month or so [1].')\n"
+        "given['retrieved_context'][0].pop('similarity', None)\n"
+        "print(Guard({'grounding': {'model': 'none'}}).verify(given).model_id)\n"
+        "print(sorted({'numpy', 'onnxruntime'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+    assert shown.splitlines() == [f"exact-features/{__version__}", "[]"]
+
+
+class Slow(ExactGrounder):
+    """A grounder that takes its time."""
+
+    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
+        """Judge, later."""
+        time.sleep(0.3)
+        return super().judge(tasks)
+
+
+def test_the_time_of_the_grounder_is_not_that_of_a_validator() -> None:
+    """A slow model or judge makes no validator time out."""
+    hurried = {"validators": {name: {"timeout_s": 0.2} for name in BUILT_IN}}
+    verdict = Guard(hurried, grounder=Slow()).verify(
+        request("Unused gear can be returned within 30 days of delivery [1].")
+    )
+
+    assert [f for f in verdict.findings if f.outcome == "errored"] == []
+    assert verdict.verified

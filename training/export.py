@@ -1,4 +1,4 @@
-"""Export a checkpoint, the base embedder and the shared word table, with int8 weights computed with in float32.
+"""Export a checkpoint and the word table that it shares with the embedder, with int8 weights computed with in float32.
 
     python -m training.export --base FOLDER --vocabulary FOLDER --checkpoint FILE --out FOLDER
 
@@ -21,14 +21,14 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from training.base_weights import BaseWeights, read_base_weights
-from training.encoder import Embedder, GroundingModel, encoder_from_base
+from training.encoder import GroundingModel
 from training.quantise import quantise
 from training.train import load_model
 from training.vocabulary import load_vocabulary
 
 INPUTS = ("embeddings", "positions", "segments", "groups", "claim_tokens", "claim_starts")
 OUTPUTS = ("claim_logits", "token_logits")
-GROUNDING, EMBEDDER, TABLE, TOKENIZER = "grounding.onnx", "embedder.onnx", "words.npz", "tokenizer.json"
+GROUNDING, TABLE, TOKENIZER = "grounding.onnx", "words.npz", "tokenizer.json"
 SMALLEST = 4096
 
 
@@ -56,17 +56,6 @@ def export_grounding(model: GroundingModel, path: Path) -> None:
     axes |= {"claim_tokens": by_claim_token, "token_logits": by_claim_token}
     axes |= {"claim_starts": {0: "claims"}, "claim_logits": {0: "claims"}}
     _export_int8(model, example, path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes)
-
-
-def export_embedder(base: BaseWeights, path: Path) -> Embedder:
-    """Write the base model that embeds text, and return it."""
-    embedder = Embedder(encoder_from_base(base)).eval()
-    example = (torch.zeros(2, 9, base.hidden), torch.ones(2, 9))
-    axes = {name: {0: "rows", 1: "tokens"} for name in ("embeddings", "mask")} | {"vectors": {0: "rows"}}
-    _export_int8(
-        embedder, example, path, input_names=["embeddings", "mask"], output_names=["vectors"], dynamic_axes=axes
-    )
-    return embedder
 
 
 def export_table(base: BaseWeights, rows: list[int], path: Path) -> None:
@@ -136,10 +125,9 @@ def main() -> None:
     if not options.only_grounding:
         base = read_base_weights(options.base / "e5-small-q4.bin")
         _, rows = load_vocabulary(options.vocabulary)
-        export_embedder(base, options.out / EMBEDDER)
         export_table(base, rows, options.out / TABLE)
         shutil.copy(options.vocabulary / "tokenizer.json", options.out / TOKENIZER)
-    for name in (GROUNDING, EMBEDDER, TABLE, TOKENIZER):
+    for name in (GROUNDING, TABLE, TOKENIZER):
         print(f"{name}: {(options.out / name).stat().st_size / 1e6:.1f} MB")
 
 

@@ -28,7 +28,7 @@ from training.vocabulary import load_vocabulary
 
 CHECKPOINT = "last.pt"
 SEED = 17
-LAYERS = (0, 2, 4, 6, 8, 10)
+LAYERS = tuple(range(12))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,9 +24,11 @@ from stillme.contract import (
 )
 from stillme.decision import Ruling, band, decide
 from stillme.errors import InputError
+from stillme.evidence.cascade import CascadeGrounder
 from stillme.evidence.claims import Claim
-from stillme.evidence.evidence import DEFAULT_GROUNDER, Evidence
-from stillme.evidence.grounding import Grounder, Judgement
+from stillme.evidence.evidence import Evidence
+from stillme.evidence.grounding import ExactGrounder, Grounder, Judgement
+from stillme.models.embedding import embed
 from stillme.policy import Policy, PolicyWatcher
 from stillme.response import citations, respond
 from stillme.validators.base import Finding, Validator
@@ -33,7 +36,7 @@ from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attemp
 from stillme.validators.repairs import repair
 from stillme.version import __version__
 
-__all__ = ["Guard", "Occurrence", "Recorder"]
+__all__ = ["Guard", "Occurrence", "Recorder", "grounder_for"]
 
 Request = VerifyRequest | Mapping[str, Any]
 
@@ -59,13 +62,17 @@ class Recorder(Protocol):
 
 
 class Guard:
-    """Verifies drafts against passages under a policy. Safe to share between threads; makes no network call."""
+    """Verifies drafts against passages under a policy. Safe to share between threads; makes no network call
+    unless its grounder does.
+
+    `grounder` takes the place of the one that the policy names.
+    """
 
     def __init__(
         self,
         policy: str | Path | Mapping[str, Any] | Policy | PolicyWatcher | None = None,
         validators: Iterable[Validator] = (),
-        grounder: Grounder = DEFAULT_GROUNDER,
+        grounder: Grounder | None = None,
         audit: Recorder | None = None,
     ) -> None:
         self._watcher = policy if isinstance(policy, PolicyWatcher) else None
@@ -99,11 +106,8 @@ class Guard:
         """A verdict for each request, in order, each equal to what `verify` gives; claims are grounded in one batch."""
         begun = [self._begin(request) for request in requests]
         waiting = [e for _, e in begun if e.has_draft]
-        batch, problem = attempt(lambda: self._grounder.judge([e.grounding_task for e in waiting]))
-        # Where the batch fails, each is judged alone, and the failure becomes a finding of its own.
-        if problem is None and isinstance(batch, list) and len(batch) == len(waiting):
-            for evidence, judged in zip(waiting, batch, strict=True):
-                evidence.__dict__["judgements"] = judged
+        for grounder in dict.fromkeys(e.grounder for e in waiting):  # a policy may have changed in between
+            _judge_together(grounder, [e for e in waiting if e.grounder is grounder])
         return self._recorded([self._finish(item) for item in begun], caller)
 
     # the stages
@@ -112,13 +116,15 @@ class Guard:
         parsed = parse_request(request)
         policy = self.policy
         check_limits(parsed, policy)
-        return policy, Evidence(parsed, parsed.as_of or datetime.now(UTC), self._grounder)
+        grounder = self._grounder or grounder_for(policy)
+        nearness = None if policy.grounding.model == "none" else embed
+        return policy, Evidence(parsed, parsed.as_of or datetime.now(UTC), grounder, nearness)
 
     def _finish(self, begun: tuple[Policy, Evidence]) -> tuple[VerifyRequest, Verdict, Policy]:
         policy, evidence = begun
         started = time.perf_counter()
         chain = self._chain(policy, draft=evidence.has_draft)
-        findings, patched = repair(chain, evidence, chain.observe(evidence))
+        findings, patched = repair(chain, evidence, chain.observe(evidence, lambda: evidence.judgements))
         unjudged = _exited(findings) or (evidence.has_draft and attempt(lambda: evidence.judged)[1] is not None)
         claims_made = evidence.has_draft and (unjudged or bool(evidence.factual_claims))
         supported = claims_made and not unjudged and all(judged.supported for judged in evidence.judgements)
@@ -169,6 +175,24 @@ def check_limits(request: VerifyRequest, policy: Policy) -> None:
             raise InputError(
                 f"{field} has {size} {what}, limits.{key} is {most}: send less, or raise the limit in the policy"
             )
+
+
+def grounder_for(policy: Policy) -> Grounder:
+    """The grounder that a policy names."""
+    return _grounder(policy.grounding.model, policy.grounding.most_tokens)
+
+
+@lru_cache(maxsize=16)
+def _grounder(model: str, most_tokens: int) -> Grounder:
+    return ExactGrounder() if model == "none" else CascadeGrounder(most_tokens=most_tokens)
+
+
+def _judge_together(grounder: Grounder, waiting: Sequence[Evidence]) -> None:
+    """One batch; where it fails, each is judged alone, and the failure becomes a finding of its own."""
+    batch, problem = attempt(lambda: grounder.judge([e.grounding_task for e in waiting]))
+    if problem is None and isinstance(batch, list) and len(batch) == len(waiting):
+        for evidence, judged in zip(waiting, batch, strict=True):
+            evidence.__dict__["judgements"] = judged
 
 
 def _on_query(configured: ConfiguredValidator) -> bool:

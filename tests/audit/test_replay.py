@@ -19,7 +19,8 @@ from stillme.audit.replay import Difference, Replay, Replayer
 from stillme.audit.retention import erase, prune
 from stillme.audit.reviews import review
 from stillme.errors import InputError
-from stillme.evidence.evidence import DEFAULT_GROUNDER
+from stillme.guard import grounder_for
+from stillme.policy import Policy
 from stillme.policy.sections import Retention
 from stillme.reasons import Gate
 from stillme.validators.base import Finding
@@ -130,6 +131,9 @@ def test_validators_that_a_program_added_are_needed_again(shelf: AuditStore) -> 
     assert without.outcome == "different"
     assert without.causes == ("validators that the program had added: Shouting, now none",)
     assert Difference("decision", "refuse", "answer") in without.differences
+
+
+DEFAULT_GROUNDER = grounder_for(Policy.load())
 
 
 class OtherGrounder:

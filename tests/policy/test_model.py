@@ -43,6 +43,7 @@ class TestLoading:
                 "enforce_anti_anthropomorphism": True,
                 "allow_soft_answer_with_warning": False,
             },
+            "grounding": {"model": "shipped", "most_tokens": 20000},
             "output": {"include_validator_trace": True, "include_reason_codes": True},
             "validators": {},
             "messages": {"refusal": None, "clarify": None, "disclaimer": None},

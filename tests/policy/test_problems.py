@@ -20,7 +20,7 @@ from tests.policy.support import (
     error_of,
 )
 
-KEYS = "valid keys: mode, extends, thresholds, behavior, output, validators, messages, limits, on_error, confidence"
+KEYS = "valid keys: mode, extends, thresholds, behavior, grounding, output, validators, messages, limits, on_error, confidence"
 BAD_SETTINGS = [
     pytest.param(
         {"thresholds": {"min_similarity_for_factual": 1.7}},

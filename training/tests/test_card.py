@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
-from training.card import card, digest
-from training.export import GROUNDING
+from training.card import card
 
 
 def test_card_tells_what_the_files_hold(tmp_path: Path) -> None:
     """Every number on the card comes from a file."""
-    model, calibration, figures = tmp_path, tmp_path / "c.json", tmp_path / "f.json"
-    data = tmp_path / "data"
+    data, weights, record, curve = (tmp_path / name for name in ("data", "weights", "record.json", "curve.jsonl"))
     data.mkdir()
-    (model / GROUNDING).write_bytes(b"weights")
-    curves = {"en": {"slope": 0.5, "offset": -0.1}}
-    calibration.write_text(json.dumps({"languages": curves, "threshold": 0.5, "token_threshold": 0.25}))
-    figures.write_text(json.dumps({"some_dev": {"rows": 12, "auc": 0.8123, "span_f1": float("nan")}}))
+    weights.mkdir()
+    (weights / "grounding.onnx").write_bytes(b"weights")
+    digest = hashlib.sha256(b"weights").hexdigest()
+    manifest = {"name": "n", "version": "3", "files": {"grounding.onnx": digest}, "grounding": {"bias": 0.25}}
+    (weights / "manifest.json").write_text(json.dumps(manifest))
+    figures = {"rows": 12, "balanced_accuracy": 0.7512}
+    sets = {"vihallu_dev": {"kind": "grounding", "systems": {"model": {"vi": figures}, "cascade": {"vi": figures}}}}
+    record.write_text(json.dumps({"version": "0.1", "sets": sets}))
+    curve.write_text(json.dumps({"step": 25, "claims": 100, "claim_loss": 0.5, "token_loss": 0.25}) + "\n")
     (data / "one.jsonl").write_text(json.dumps({"licence": "MIT"}) + "\n")
 
-    text = card(model, calibration, figures, data, None)
+    text = card(weights, record, data, None, {"mixed": curve})
 
-    assert digest(model / GROUNDING) in text
-    assert "calibration (en): slope 0.5000" in text
+    assert digest in text
+    assert "- `bias`: 0.25" in text
     assert "| one | 1 | MIT |" in text
-    assert "| some_dev | 12 | - | - | 0.812 |" in text
+    assert "| mixed | 25 | 100 | 0.500 | 0.250 |" in text
+    assert "| vihallu_dev | 12 | balanced_accuracy | 0.75 | 0.751 | 0.751 | yes |" in text

@@ -14,7 +14,6 @@ from stillme.audit.record import Entry, compact, sha256
 from stillme.audit.store import AuditStore
 from stillme.contract import parse_request
 from stillme.errors import InputError, PolicyError
-from stillme.evidence.evidence import DEFAULT_GROUNDER
 from stillme.evidence.grounding import Grounder
 from stillme.guard import Guard, Occurrence
 from stillme.policy import Policy
@@ -72,7 +71,7 @@ class Replayer:
     """
 
     def __init__(
-        self, store: AuditStore, validators: Iterable[Validator] = (), grounder: Grounder = DEFAULT_GROUNDER
+        self, store: AuditStore, validators: Iterable[Validator] = (), grounder: Grounder | None = None
     ) -> None:
         self._store = store
         self._validators = tuple(validators)

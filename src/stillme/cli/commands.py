@@ -106,13 +106,15 @@ def verify(
        0  every verdict says answer
     """
     from stillme.cli.request_file import read_requests, size_of, verify_all
-    from stillme.guard import Guard
+    from stillme.guard import Guard, grounder_for
+    from stillme.judge import judge_from_environment
 
     entries = read_requests(file)
     first = next(entries)  # what is wrong with the file as a whole is said before the policy is read
     loaded = _policy(policy)
     with recording(store, key) as audit:
-        guard = Guard(loaded.with_changes({"mode": mode}) if mode else loaded, audit=audit)
+        chosen = loaded.with_changes({"mode": mode}) if mode else loaded
+        guard = Guard(chosen, grounder=judge_from_environment(grounder_for(chosen)), audit=audit)
         results = verify_all(guard, chain([first], entries), caller or user_name())
         ctx.exit(Report(**output).follow(results, size_of(file)))
 

@@ -1,4 +1,4 @@
-"""Where two sources disagree: the same statement with another figure, a negation or an opposite.
+"""Where two sources disagree: the same statement with another figure, a negation or an opposite; another answer to the question.
 
 Statements are compared only where they share words that are not everywhere, so the cost grows with what the sources have in common.
 """
@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from stillme.evidence.alignment import Alignment, Objection, align
+from stillme.evidence.answers import Question
 from stillme.evidence.concepts import opposite_stems
+from stillme.evidence.disagreement import Judge, Rival, find_rivals
 from stillme.evidence.library import Library
 from stillme.evidence.numbers import agrees, rivals
 from stillme.evidence.reading import Reading, Statement, cues
+from stillme.evidence.text import Text
 
 __all__ = ["Disagreement", "find_conflicts"]
 
@@ -22,6 +25,7 @@ LEAST_ALIKE: Final = 0.4
 LEAST_COVERED: Final = 0.6
 COMMON: Final = 10
 DISAGREES: Final = frozenset({"figure", "negation", "opposite"})
+ANSWER_KINDS: Final = {"date": "figure", "figure": "figure", "person": "name", "place": "name", "thing": "answer"}
 DIFFERENT_SUBJECT: Final = frozenset({"name", "name missing", "roles", "binding"})
 
 
@@ -36,8 +40,8 @@ class Disagreement:
     values: tuple[str, str]
 
 
-def find_conflicts(library: Library) -> list[Disagreement]:
-    """Every pair of sources that disagrees, once for each thing they disagree on."""
+def find_conflicts(library: Library, query: Text | None = None, judge: Judge | None = None) -> list[Disagreement]:
+    """Every pair of sources that disagrees, once for each thing they disagree on; with a query, also on its answer."""
     if len({p.source_id for p in library.passages}) < 2:
         return []
     found: dict[tuple[int, int, str], Disagreement] = {}
@@ -45,7 +49,33 @@ def find_conflicts(library: Library) -> list[Disagreement]:
         disagreement = _compare(library, library.places[a], library.places[b])
         if disagreement is not None:
             found.setdefault((*disagreement.passages, disagreement.about), disagreement)
-    return list(found.values())
+    return [*found.values(), *_answers(library, query, judge, {(d.passages, d.spans) for d in found.values()})]
+
+
+def _answers(
+    library: Library,
+    query: Text | None,
+    judge: Judge | None,
+    known: set[tuple[tuple[int, int], tuple[tuple[int, int], tuple[int, int]]]],
+) -> list[Disagreement]:
+    """The answers to the question that disagree, but for those whose statements are known to disagree."""
+    question = Question.of(query)
+    if question is None:
+        return []
+    found = [_answered(question, rival) for rival in find_rivals(question, library, judge)]
+    return [d for d in found if (d.passages, d.spans) not in known]
+
+
+def _answered(question: Question, rival: Rival) -> Disagreement:
+    one, other = rival.answers
+    spans = [(a.place.statement.sentence.start, a.place.statement.sentence.end) for a in rival.answers]
+    return Disagreement(
+        (one.passage, other.passage),
+        ANSWER_KINDS[question.kind],
+        question.about,
+        (spans[0], spans[1]),
+        (one.text, other.text),
+    )
 
 
 def _related(library: Library) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Final
@@ -24,7 +24,7 @@ from stillme.evidence.passage import Passage
 from stillme.evidence.reading import Reading
 from stillme.evidence.references import Reference, find_references
 from stillme.evidence.sentences import Sentence, split
-from stillme.evidence.similarity import similarities
+from stillme.evidence.similarity import Embed, similarities
 from stillme.evidence.text import Text, within
 from stillme.lazy import lazy
 
@@ -41,6 +41,8 @@ class Evidence:
     request: VerifyRequest
     as_of: datetime
     grounder: Grounder = DEFAULT_GROUNDER
+    embed: Embed | None = None
+    """Asked how near a passage is to the question where shared words leave it in doubt; None: words decide alone."""
 
     @classmethod
     def of(
@@ -69,7 +71,7 @@ class Evidence:
 
     def with_draft(self, draft: str) -> Evidence:
         """The same request with another draft; what was read of question and passages is kept."""
-        other = Evidence(self.request.model_copy(update={"draft_answer": draft}), self.as_of, self.grounder)
+        other = replace(self, request=self.request.model_copy(update={"draft_answer": draft}))
         shared = (
             "query",
             "query_language",
@@ -144,7 +146,8 @@ class Evidence:
     @lazy
     def similarities(self) -> list[float]:
         """For each passage, the given similarity or the computed one."""
-        return similarities(self.query, self.passages, self.query_language)
+        embed = self.embed if self.need.source_required else None  # else no threshold is asked
+        return similarities(self.query, self.passages, self.query_language, embed)
 
     @property
     def max_similarity(self) -> float | None:
@@ -275,7 +278,7 @@ class Evidence:
     @lazy
     def conflicts(self) -> list[Disagreement]:
         """Where two sources disagree."""
-        return find_conflicts(self.library)
+        return find_conflicts(self.library, self.query)
 
     @lazy
     def relevant_conflicts(self) -> list[Disagreement]:

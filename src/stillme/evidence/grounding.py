@@ -53,6 +53,10 @@ class Judgement:
     """Character ranges of the draft that lack support."""
     decided_by: str = "exact"
     detail: str = ""
+    objection: str = ""
+    """What a rule has against the claim, by kind: a figure, a name, a negation."""
+    only_objection: bool = False
+    """Whether the source says everything else that the claim says."""
 
     @property
     def supported(self) -> bool:
@@ -140,7 +144,10 @@ class _Bench:
             status = "supported" if status == "contradicted" else "contradicted"
         score = asked.score if not negative or status == "unsupported" else round(1 - asked.score, 4)
         lacking = () if status == "supported" else (claim.span,)
-        return Judgement(status, score, asked.passages, asked.quote, lacking, detail=asked.detail)
+        return Judgement(
+            status, score, asked.passages, asked.quote, lacking, detail=asked.detail, objection=asked.objection,
+            only_objection=asked.only_objection,
+        )  # fmt: skip
 
     def _subjects(self, n: int, statement: Statement) -> tuple[Name, ...]:
         """Names a claim speaks of without repeating them: of the claim before it, or of the question."""
@@ -238,8 +245,10 @@ class _Bench:
         status: Status = "contradicted" if against else "unsupported"
         sources = tuple(n for _, n, _ in against)
         return Judgement(
-            status, score, sources, _quote(passage, best) if against else None, _lacking(best, claim), detail=_why(best)
-        )
+            status, score, sources, _quote(passage, best) if against else None, _lacking(best, claim),
+            detail=_why(best), objection=best.objections[0].kind if best.objections else "",
+            only_objection=_says_the_rest(best),
+        )  # fmt: skip
 
 
 def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement]:
@@ -259,8 +268,9 @@ def _moved(judged: Judgement, claim: Claim) -> Judgement:
     """A judgement of the same words elsewhere in the draft: spans are given as the whole claim."""
     lacking = (claim.span,) if judged.unsupported else ()
     return Judgement(
-        judged.status, judged.score, judged.passages, judged.quote, lacking, judged.decided_by, judged.detail
-    )
+        judged.status, judged.score, judged.passages, judged.quote, lacking, judged.decided_by, judged.detail,
+        judged.objection, judged.only_objection,
+    )  # fmt: skip
 
 
 def _quote(passage: int, found: Alignment) -> Quote:
@@ -292,6 +302,12 @@ def _lacking(found: Alignment, claim: Claim) -> tuple[tuple[int, int], ...]:
         else:
             ranges.append((start, end))
     return tuple(ranges) or (claim.span,)
+
+
+def _says_the_rest(found: Alignment) -> bool:
+    """Whether the source says all of the claim but what there is an objection to."""
+    disputed = {i for objection in found.objections for i in range(objection.first, objection.last)}
+    return disputed.issuperset(found.missing) and any(i not in disputed for i in found.claim.content)
 
 
 def _why(found: Alignment) -> str:

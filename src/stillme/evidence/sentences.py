@@ -45,8 +45,10 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]
     cuts: set[int] = set()
     if "\n" in text.raw:
         cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
+    after = 0
     for i in [i for i, token in enumerate(text.tokens) if token in STOPS]:
-        after = _after_closers(text, i + 1)
+        if i >= after:  # the stops of one row have the same token behind them: it is walked once
+            after = _after_closers(text, i + 1)
         if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
             cuts.add(_after_markers(text, after, marked, behind) if marked else after)
     edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]

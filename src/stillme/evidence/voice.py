@@ -215,7 +215,7 @@ class Voice:
         colon = at - 1
         while colon > 0 and at - colon <= REACH and tokens[colon] not in STOPS and tokens[colon] != ":":
             colon -= 1
-        if tokens[colon] != ":" or colon == 0:
+        if colon <= 0 or tokens[colon] != ":":
             return False
         if any(self._rules.saying.ending(tokens, i) for i in range(max(0, colon - 6), colon)):
             return True

@@ -28,6 +28,7 @@ from stillme.policy.sections import (
     Audit,
     Behavior,
     Confidence,
+    Grounding,
     Limits,
     Message,
     Messages,
@@ -56,6 +57,7 @@ class Policy(BaseModel):
     extends: Preset = Field("lite", description="the preset whose values hold where this file says nothing")
     thresholds: Thresholds = Field(default_factory=Thresholds)
     behavior: Behavior = Field(default_factory=Behavior)
+    grounding: Grounding = Field(default_factory=Grounding)
     output: Output = Field(default_factory=Output)
     validators: dict[str, ValidatorOptions] = Field(
         {}, description="options and parameters of single validators, by name"

@@ -20,6 +20,7 @@ __all__ = [
     "Audit",
     "Behavior",
     "Confidence",
+    "Grounding",
     "Limits",
     "Message",
     "Messages",
@@ -58,6 +59,19 @@ class Behavior(BaseModel):
     allow_soft_answer_with_warning: bool = Field(
         False,
         description="true answers with warnings where only weak evidence asks to refuse and every claim is supported",
+    )
+
+
+class Grounding(BaseModel):
+    """What judges whether the passages support a claim."""
+
+    model_config = SECTION
+
+    model: Literal["shipped", "none"] = Field(
+        "shipped", description="shipped: exact features, then the model that comes with the package; none: no model"
+    )
+    most_tokens: Annotated[int, Field(ge=512, le=10_000_000)] = Field(
+        20_000, description="what the model reads at most for one draft; beyond it the claim says that it did not"
     )
 
 

@@ -78,11 +78,17 @@ class ValidatorChain:
         findings, patched = repair(self, evidence, self.observe(evidence))
         return ValidationResult(not any(_blocks(f) for f in findings), _codes(findings), patched, tuple(findings))
 
-    def observe(self, evidence: Evidence) -> list[Finding]:
-        """Every validator's findings, in order; after an early exit the rest is skipped, except EthicsAdapter."""
+    def observe(self, evidence: Evidence, before_draft: Callable[[], object] | None = None) -> list[Finding]:
+        """Every validator's findings, in order; after an early exit the rest is skipped, except EthicsAdapter.
+
+        `before_draft` is work that several validators of the draft share: done first, it counts for the time of none.
+        """
         findings: list[Finding] = []
         stopped_by: str | None = None
         for configured, name, stage, foreign, early_exit in self._steps:
+            if before_draft is not None and stage == "draft" and stopped_by is None:
+                attempt(before_draft)  # what fails fails again in whoever needs it, and is its finding
+                before_draft = None
             if stopped_by is not None and name != "EthicsAdapter" and stage == "draft":
                 findings.append(_finding(configured, "skipped", f"not run: {stopped_by} ended the chain"))
                 continue

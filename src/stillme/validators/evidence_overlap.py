@@ -36,7 +36,7 @@ class EvidenceOverlap(Observer):
         written = evidence.draft_language
         if written in ("en", "vi") and all(p.language != written for p in evidence.passages):
             return self.skipped("draft and passages are in different languages")
-        share = self._share(evidence)
+        share = self.share(evidence)
         if share < self.threshold:
             return self.flagged(
                 Reason.LOW_EVIDENCE_OVERLAP,
@@ -44,7 +44,7 @@ class EvidenceOverlap(Observer):
             )
         return self.passed(f"overlap {share:.2f}")
 
-    def _share(self, evidence: Evidence) -> float:
+    def share(self, evidence: Evidence) -> float:
         words = evidence.draft.words
         claims = [[w.lower for w in words[c.first : c.last] if w.word] for c in evidence.factual_claims]
         size = max(1, min(self.ngram, sum(map(len, claims)) // 4))  # a few words have too few sequences to tell by

@@ -1,0 +1,1 @@
+"""The weights, and `manifest.json` with the hash of each file and the thresholds that belong to them."""

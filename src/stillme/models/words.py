@@ -1,0 +1,55 @@
+"""Tokens, and the vectors that every shipped model begins with."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from stillme.models.bundle import checked
+from stillme.models.tokens import Encoded, Tokenizer
+
+__all__ = ["END", "PAD", "START", "Encoded", "Words", "words"]
+
+START, PAD, END = 0, 1, 2
+# Stands where sentences of a text were left out.
+GAP: Final = "…"
+
+
+class Words:
+    """The tokenizer and the table of word vectors, kept as int8 rows with a scale each."""
+
+    def __init__(self) -> None:
+        import numpy  # noqa: PLC0415  (a tenth of a second)
+
+        self._tokenizer = Tokenizer(checked("pieces.json"))
+        self._values = numpy.load(checked("words.npy"), mmap_mode="r")
+        self._scales = numpy.load(checked("scales.npy"))
+        self.gap = self.encode(GAP).ids
+
+    def encode(self, text: str) -> Encoded:
+        """The tokens of a text, without marks."""
+        return self._tokenizer.encode(text)
+
+    def encode_all(self, texts: Sequence[str]) -> list[Encoded]:
+        """The tokens of many texts."""
+        return [self.encode(text) for text in texts]
+
+    def vectors(self, ids: Any) -> Any:
+        """The vectors of an array of tokens, float32."""
+        return self._values[ids].astype("float32") * self._scales[ids][..., None]
+
+
+_LOADING = threading.Lock()
+
+
+@cache
+def _words() -> Words:
+    return Words()
+
+
+def words() -> Words:
+    """The one table of this process."""
+    with _LOADING:
+        return _words()

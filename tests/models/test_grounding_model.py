@@ -1,0 +1,157 @@
+"""The shipped grounding model: whole, shared, and the same for a claim whatever it is read with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from stillme.errors import BackendError
+from stillme.models import GroundingModel, Group, Scored, bundle, grounding_model, model_id, words
+
+WINDOWS = (
+    "The ferry to Skye leaves at nine. It carries forty cars.",
+    "Thư viện mở cửa lúc tám giờ sáng và đóng cửa lúc sáu giờ chiều.",
+    "Refunds are paid within 14 days of the request.",
+)
+CLAIMS = (
+    "The ferry leaves in the morning.",
+    "Thư viện đóng cửa vào buổi chiều.",
+    "Nobody gets a refund.",
+    "It carries forty cars to the island, and a great many passengers who would rather have walked.",
+)
+
+
+def tokens(text: str) -> tuple[int, ...]:
+    return words().encode(text).ids
+
+
+def afresh(group: Group) -> list[Scored]:
+    """What a model that remembers nothing says of a group alone."""
+    grounding_model().forget()
+    return grounding_model().score([group])[0]
+
+
+def flat(scored: Scored) -> list[float]:
+    return [scored.supported, scored.contradicted, scored.unsupported, *scored.tokens]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    asked=st.lists(
+        st.tuples(st.sampled_from(WINDOWS), st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=4)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_a_score_does_not_depend_on_what_else_is_asked(asked: list[tuple[str, list[str]]]) -> None:
+    """Other windows change nothing at all, other claims nothing but, rarely, the last digit that is kept."""
+    groups = [Group(tokens(w), tuple(tokens(c) for c in cs)) for w, cs in asked]
+
+    found = grounding_model().score(groups)
+
+    assert found == [afresh(group) for group in groups]
+    for (window, claims), scored in zip(asked, found, strict=True):
+        for claim, one in zip(claims, scored, strict=True):
+            alone = afresh(Group(tokens(window), (tokens(claim),)))[0]
+            assert flat(one) == pytest.approx(flat(alone), abs=0.011)
+
+
+def test_what_is_remembered_is_what_would_be_said_again() -> None:
+    """A second call gives the same scores, and none is lost when the memory is full."""
+    groups = [Group(tokens(window), tuple(tokens(claim) for claim in CLAIMS)) for window in WINDOWS]
+
+    assert grounding_model().score(groups) == grounding_model().score(groups)
+
+
+def test_threads_share_one_model_and_agree() -> None:
+    """However many ask at the same time, there is one model and one answer."""
+    group = Group(tokens(WINDOWS[0]), (tokens(CLAIMS[0]),))
+    with ThreadPoolExecutor(8) as pool:
+        models = set(pool.map(lambda _: id(grounding_model()), range(32)))
+        scores = list(pool.map(lambda _: grounding_model().score([group])[0][0], range(32)))
+
+    assert len(models) == 1
+    assert set(scores) == {scores[0]}
+
+
+def test_there_is_a_score_for_every_token_and_none_for_no_claims() -> None:
+    """Tokens are scored one by one; an empty batch is an empty answer."""
+    claim = tokens(CLAIMS[3])
+    scored = grounding_model().score([Group(tokens(WINDOWS[0]), (claim,))])[0][0]
+
+    assert len(scored.tokens) == len(claim)
+    assert grounding_model().score([]) == []
+
+
+@pytest.mark.parametrize(
+    ("scored", "margin", "against"),
+    [
+        pytest.param(Scored(2.0, 0.0, 0.0, ()), 1.31, -2.0, id="support beside two equals"),
+        pytest.param(Scored(0.0, 3.0, -9.0, ()), -3.0, 3.0, id="a clear contradiction"),
+        pytest.param(Scored(0.0, 1.0, 2.0, ()), -2.31, -1.0, id="nothing said of it"),
+    ],
+)
+def test_margins_are_log_odds(scored: Scored, margin: float, against: float) -> None:
+    """Support against the two other outcomes together; contradiction against the likelier of the others."""
+    assert (scored.margin, scored.against) == (margin, against)
+
+
+def test_the_manifest_tells_the_hash_of_every_file() -> None:
+    """Nothing is shipped that is not named, and all that is named is there unchanged."""
+    said = json.loads((bundle.WEIGHTS / "manifest.json").read_text("utf-8"))["files"]
+    there = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in bundle.WEIGHTS.iterdir() if p.name in said}
+
+    assert there == said
+    assert model_id().endswith(said["grounding.onnx"][:12])
+
+
+def test_the_files_are_small_enough_to_ship() -> None:
+    """At most 60 MB in all."""
+    assert sum(p.stat().st_size for p in bundle.WEIGHTS.iterdir() if p.is_file()) <= 60_000_000
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-1]), id="cut short"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"), id="one byte changed"),
+        pytest.param(lambda path: path.unlink(), id="gone"),
+    ],
+)
+def test_a_file_that_is_not_the_shipped_one_is_not_used(
+    spoil: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an error of ours that says what to do, never a model of unknown origin."""
+    for name in ("manifest.json", "pieces.json"):
+        (tmp_path / name).write_bytes((bundle.WEIGHTS / name).read_bytes())
+    spoil(tmp_path / "pieces.json")  # type: ignore[operator]
+    monkeypatch.setattr(bundle, "WEIGHTS", tmp_path)
+    bundle.checked.cache_clear()
+    try:
+        with pytest.raises(BackendError, match=r"the model file pieces\.json .*install"):
+            bundle.checked("pieces.json")
+    finally:
+        bundle.checked.cache_clear()
+
+
+def test_importing_the_package_loads_no_model() -> None:
+    """Neither numpy nor the runtime is imported before a model is asked."""
+    code = "import sys, stillme; stillme.Guard; print(sorted({'numpy', 'onnxruntime'} & set(sys.modules)))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert shown.strip() == "[]"
+
+
+def test_a_new_model_is_the_same_as_the_shared_one() -> None:
+    """Loading twice gives the same scores."""
+    group = Group(tokens(WINDOWS[1]), (tokens(CLAIMS[1]),))
+
+    assert GroundingModel().score([group]) == grounding_model().score([group])
