@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from stillme.errors import PolicyError
@@ -298,6 +298,7 @@ class TestToYaml:
 
     @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(VALID)
+    @example({"messages": {"refusal": "a line break of another kind\x85"}})
     def test_any_policy_written_out_loads_to_the_same_policy(self, write: Write, source: dict[str, Any]) -> None:
         policy = Policy.load(source)
 

@@ -42,8 +42,22 @@ from stillme.validators.registry import BUILT_IN, Slot, chain_with, parameters, 
 
 __all__ = ["Policy", "policy_from"]
 
+# Line breaks that YAML knows besides the usual ones: written as they are, they would be read back as something else.
+ODD_BREAKS = frozenset("\x85\u2028\u2029")
 MessageKind = Literal["refusal", "clarify", "disclaimer"]
 IDENTITY_VALIDATORS = frozenset({"EgoNeutralityValidator", "IdentityCheckValidator"})
+
+
+class _Written(yaml.SafeDumper):
+    """Writes a text with an odd line break in double quotes, where it is escaped."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None if ODD_BREAKS.isdisjoint(text) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Written.add_representer(str, _text)
 
 
 class Policy(BaseModel):
@@ -127,7 +141,7 @@ class Policy(BaseModel):
         """The policy in force, every value written out, as a file that loads to the same policy."""
         settings = self.model_dump(mode="json", exclude={"extends", "validators"})
         settings["validators"] = {slot.name: self._written(slot, configured) for slot, configured in self._all_places()}
-        body = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
+        body = yaml.dump(settings, Dumper=_Written, sort_keys=False, allow_unicode=True, width=120)
         return f"# from preset {self.extends}, sha256 {self.hash}\n{body}"
 
     def _all_places(self) -> tuple[_Place, ...]:
