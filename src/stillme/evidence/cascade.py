@@ -197,9 +197,9 @@ def _parts(task: GroundingTask, claim: Claim) -> list[_Part]:
     """What the claim says, without its citation markers, in equal parts that the model can take."""
     text = task.draft.text
     said = text.raw[claim.start : claim.end]
-    for i in task.draft.skipped:
-        start, end = text.starts[i] - claim.start, text.ends[i] - claim.start
-        if 0 <= start < len(said):
+    for i in range(claim.first, claim.last):
+        if i in task.draft.skipped:
+            start, end = text.starts[i] - claim.start, text.ends[i] - claim.start
             said = said[:start] + " " * (end - start) + said[end:]
     encoded = words().encode(said)
     offsets = tuple((claim.start + a, claim.start + b) for a, b in encoded.offsets)

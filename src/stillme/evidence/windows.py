@@ -7,7 +7,8 @@ window holds the pieces, of all passages, that together share most words with on
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from stillme.evidence.library import Library
@@ -28,32 +29,31 @@ BEFORE_FIRST: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of a passage, or a part of a long one: its place, its characters and its tokens."""
+    """A sentence of a passage, or a part of a long one: its place, its characters and its tokens. On one shelf its place tells it."""
 
     passage: int
     place: int
-    start: int
-    end: int
-    ids: tuple[int, ...]
+    start: int = field(compare=False)
+    end: int = field(compare=False)
+    ids: tuple[int, ...] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Pieces that are read together, in the order of the text."""
+    """Pieces that are read together, in the order of the text, and their tokens, with a mark where something was left out."""
 
     pieces: tuple[Piece, ...]
+    ids: tuple[int, ...] = field(compare=False)
 
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The tokens, with a mark where something was left out."""
-        found: list[int] = []
-        before: Piece | None = None
-        for piece in self.pieces:
-            if before is not None and (before.passage, before.place + 1) != (piece.passage, piece.place):
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> Window:
+        """The window of some pieces."""
+        found = list(pieces[0].ids)
+        for before, piece in pairwise(pieces):
+            if (before.passage, before.place + 1) != (piece.passage, piece.place):
                 found += words().gap
             found += piece.ids
-            before = piece
-        return tuple(found)
+        return cls(tuple(pieces), tuple(found))
 
 
 class Shelf:
@@ -109,7 +109,7 @@ class Shelf:
             if piece not in chosen and used + size <= GATHERED_TOKENS:
                 chosen[piece] = None
                 used += size
-        return Window(tuple(sorted(chosen, key=lambda p: (p.passage, p.place)))) if chosen else None
+        return Window.of(sorted(chosen, key=lambda p: (p.passage, p.place))) if chosen else None
 
     @lazy
     def _flat(self) -> list[Piece]:
@@ -190,7 +190,7 @@ def _consecutive(pieces: Sequence[Piece]) -> list[Window]:
     current: list[Piece] = []
     for piece in pieces:
         if current and sum(len(p.ids) for p in current) + len(piece.ids) > WINDOW_TOKENS:
-            windows.append(Window(tuple(current)))
+            windows.append(Window.of(current))
             current = [current[-1]]
         current.append(piece)
-    return [*windows, Window(tuple(current))] if current else windows
+    return [*windows, Window.of(current)] if current else windows
