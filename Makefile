@@ -1,13 +1,16 @@
-# Two commands matter: `make demo` sets up and verifies an example, `make test` sets up and runs every check.
+# Three commands matter: `make demo` sets up and verifies an example, `make serve` sets up and serves, `make test` sets up and runs every check.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
 
-.PHONY: demo test check unit docs bench bench-audit bench-grounding bench-grounding-speed dev clean
+.PHONY: demo serve test check unit docs bench bench-audit bench-grounding bench-grounding-speed bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
+
+serve: $(VENV)/serving ## set up, then serve verification and chat on http://127.0.0.1:8000
+	@$(BIN)/stillme serve
 
 test: $(VENV)/tested check unit ## set up, then lint, types, docs and tests against the built wheel
 
@@ -35,6 +38,12 @@ bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder 
 bench-grounding-speed: $(VENV)/tested ## measure its speed beside encoder passes; DATA adds throughput on its texts
 	$(BIN)/python -m benchmarks.grounding --speed $(DATA) $(if $(RECORD),--out $(RECORD))
 
+bench-retrieval: $(VENV)/tested ## measure how well passages are found, on the sets of DATA=folder
+	$(BIN)/python -m benchmarks.retrieval $(DATA)
+
+bench-service: $(VENV)/tested ## measure verification over HTTP, beside the call in process and bare echoes
+	$(BIN)/python -m benchmarks.service
+
 dev: $(VENV)/tested ## editable install, for working on the code
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 
@@ -48,13 +57,18 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt .
 	@touch $@
 
+$(VENV)/serving: $(BIN)/python $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --force-reinstall --no-deps .
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt ".[service]"
+	@touch $@ $(VENV)/installed
+
 # The wheel is what is tested: it is built, installed, and the tests import it from there.
 $(VENV)/tested: $(BIN)/python $(SOURCES)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt build
 	rm -rf dist && $(BIN)/python -m build --wheel --outdir dist . >/dev/null
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[dev]"
 	$(BIN)/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/*.whl
-	@touch $@ $(VENV)/installed
+	@touch $@ $(VENV)/installed $(VENV)/serving
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,6 +3,7 @@
 - `docs/cli.md`: the help of every command, and a page as `stillme verify --human` prints it
 - `docs/reasons.md`: the table of reason codes, from the registry and `wording/`
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
+- `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `src/stillme/schemas/`: the JSON Schema of request, verdict and policy
 
@@ -28,10 +29,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the benchmarks a
 from benchmarks.grounding_tables import parts
 
 from stillme import Guard, Verdict, VerifyRequest
+from stillme.catalogue import reason_rows
+from stillme.chat.router import RouterSettings
+from stillme.chat.settings import ChatSettings
 from stillme.cli.commands import cli
-from stillme.cli.listing import reason_rows
 from stillme.cli.terminal import Page
 from stillme.policy import policy_schema
+from stillme.service.settings import ServiceSettings
+from stillme.settings import rows as settings_of
 
 DOCS = Path(__file__).resolve().parent
 GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
@@ -64,6 +69,9 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "cli.md", between(cli_page, "page", sample_page())
     yield DOCS / "reasons.md", filled(DOCS / "reasons.md", "reasons", "\n".join(reasons_table()))
     yield DOCS / "grounding.md", grounding_page()
+    settings = (ServiceSettings, ChatSettings)
+    yield DOCS / "service-api.md", filled(DOCS / "service-api.md", "settings", "\n".join(settings_table(*settings)))
+    yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
         page = DOCS / "validators" / f"{name}.md"
         yield page, filled(page, "measured", "\n".join(measured(rows)))
@@ -79,6 +87,15 @@ def grounding_page() -> str:
     for part in ("quality", "systems", "conflicts", "speed"):
         page = between(page, part, found[part] or "The record of the last run has no figures for this.")
     return page
+
+
+def settings_table(*classes: type[Any]) -> Iterator[str]:
+    """The settings of these classes as a table; one that two of them read stands there once."""
+    yield "| variable | default | meaning |"
+    yield "|---|---|---|"
+    for row in {row.variable: row for row in settings_of(*classes)}.values():
+        default = f"`{row.default}`" if row.default else ""
+        yield f"| `{row.variable}` | {default} | {row.meaning} |"
 
 
 def is_current(path: Path, text: str) -> bool:

@@ -7,6 +7,10 @@ How a page is read, from top to bottom, in an empty folder of its own (beside it
 - A `python` block is run; the blocks of a page share one namespace. The lines `# → text` in it are what it prints.
 - A `console` block: each line `$ stillme …` is run. `# exit code 10` behind the command says how it ends; without that
   it ends with 0. Lines below the command are what it prints.
+- A line `$ curl …` in a `console` block is run too, where there is a curl; a command goes on until its quotes are closed.
+- `<!-- service: NAME=VALUE … -->` above a block: from there on the HTTP service runs with these settings, its files in the folder of
+  the page, and `http://127.0.0.1:8000` in blocks is where it is. `<!-- upstream: TEXT -->` before it: a model server that says TEXT
+  stands where `STILLME_UPSTREAM_URL` says.
 - `<!-- output -->` above a block: that is what the `python` or `console` block before it prints.
 - In what is printed, `…` stands for anything that the page leaves out. A `python` block that shows no output prints
   none; a command may print what the page does not show.
@@ -19,6 +23,8 @@ import io
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,11 +44,12 @@ from stillme.validators.registry import BUILT_IN, parameters, validator_class
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-NOTE = re.compile(r"<!-- (file|output)(?:: ([\w./-]+))? -->")
+NOTE = re.compile(r"<!-- (file|output|service|upstream)(?:: ([^>]+))? -->")
 YAML_NAME = re.compile(r"# ([\w-]+\.yaml)\n")
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 ARROW = "# →"
+PRINTED_URL = "http://127.0.0.1:8000"
 LEFT_TO_THE_READER = {"log": lambda *_: None}
 """Names that a page may use without defining them."""
 
@@ -78,6 +85,8 @@ def blocks(page: Path) -> list[Block]:
         elif line.strip():
             above = NOTE.fullmatch(line.strip())
             note, name = (above[1], above[2] or "") if above else ("", "")
+            if note == "upstream":
+                found.append(Block("", number, note, name))
     assert not inside, f"{page.name}: a block has no end"
     return found
 
@@ -98,28 +107,74 @@ def run_python(block: Block, page: Path, module: ModuleType) -> str:
     return out.getvalue()
 
 
-def run_console(block: Block) -> Iterator[tuple[str, str]]:
+def run_console(block: Block, scene: Scene) -> Iterator[tuple[str, str]]:
     """For each command what the page shows below it and what was printed; the exit code must be the one stated."""
+    for command, shown in commands_in(block):
+        stated = EXIT_CODE.search(command)
+        code, printed, everything = scene.run(command)
+
+        assert code == int(stated[1] if stated else 0), f"$ {command}\n{everything}"
+        yield shown, printed
+
+
+def commands_in(block: Block) -> Iterator[tuple[str, str]]:
+    """The commands of a block, each with the lines below it; one whose quotes are open goes on in the next line."""
     starts = [at for at, line in enumerate(block.lines) if line.startswith("$ ")]
     assert starts[:1] == [0], "a console block begins with a command"
     for at, end in zip(starts, [*starts[1:], len(block.lines)], strict=True):
-        command = block.lines[at].removeprefix("$ ")
+        command, below = block.lines[at].removeprefix("$ "), at + 1
+        while command.count("'") % 2 or command.endswith("\\"):
+            command, below = f"{command}\n{block.lines[below]}", below + 1
+        yield command, "\n".join(block.lines[below:end])
+
+
+@dataclass
+class Scene:
+    """What a page has running: a service, and a model server behind it."""
+
+    folder: Path
+    stack: contextlib.ExitStack
+    url: str = PRINTED_URL
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def enter(self, block: Block) -> None:
+        """Start what a block asks for."""
+        if block.note == "upstream":
+            from tests.chat.upstream import Upstream, completion, stream  # noqa: PLC0415  (few pages need it)
+
+            said = block.name.strip()
+            play = Upstream(lambda asked: stream(said) if asked.body.get("stream") else completion(said))
+            upstream = self.stack.enter_context(play)
+            self.environment["STILLME_UPSTREAM_URL"] = upstream.url
+        if block.note == "service":
+            from tests.service.conftest import running  # noqa: PLC0415
+
+            named = dict(pair.split("=", 1) for pair in shlex.split(block.name))
+            data = self.folder / "stillme-data"
+            self.url = self.stack.enter_context(running(data, self.environment | named)).url
+
+    def run(self, command: str) -> tuple[int, str, str]:
+        """The exit code of a command, what it prints to stdout, and all that it prints."""
         program, *arguments = shlex.split(command, comments=True)
-        assert program == "stillme", f"only stillme is run here, not {program}"
-        stated = EXIT_CODE.search(command)
-
+        if program == "curl":
+            if shutil.which("curl") is None:
+                pytest.skip("there is no curl here")
+            done = subprocess.run(["curl", *arguments], capture_output=True, text=True, timeout=60, check=False)
+            return done.returncode, done.stdout, done.stdout + done.stderr
+        assert program == "stillme", f"only stillme and curl are run here, not {program}"
         result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
-
-        assert result.exit_code == int(stated[1] if stated else 0), f"$ {command}\n{result.output}"
-        yield "\n".join(block.lines[at + 1 : end]), result.stdout
+        return result.exit_code, result.stdout, result.output
 
 
-def follow(page: Path, module: ModuleType) -> None:
+def follow(page: Path, module: ModuleType, scene: Scene) -> None:
     """Do what the page says, from top to bottom."""
     found = blocks(page)
     for at, block in enumerate(found):
+        scene.enter(block)
+        block.lines = [line.replace(PRINTED_URL, scene.url) for line in block.lines]
         below = next((after.text for after in found[at + 1 : at + 2] if after.note == "output"), "")
         if name := file_name(block):
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
             arrows = [line for line in block.lines if line.startswith(ARROW)]
@@ -127,7 +182,7 @@ def follow(page: Path, module: ModuleType) -> None:
             printed = run_python(block, page, module)
             assert agrees(below or shown, printed), f"{page.name} line {block.line} prints:\n{printed}"
         elif block.language == "console":
-            for shown_below, printed in run_console(block):
+            for shown_below, printed in run_console(block, scene):
                 expected = below or shown_below
                 assert not expected or agrees(expected, printed), f"{page.name} line {block.line} prints:\n{printed}"
 
@@ -135,7 +190,7 @@ def follow(page: Path, module: ModuleType) -> None:
 def file_name(block: Block) -> str:
     """The file that a block is the content of, or nothing."""
     named = YAML_NAME.match(block.text) if block.language == "yaml" else None
-    return named[1] if named else block.name
+    return named[1] if named else block.name if block.note == "file" else ""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -148,7 +203,8 @@ def test_the_examples_of_a_page_run_as_they_stand(page: Path, tmp_path: Path, mo
     module.__dict__.update(LEFT_TO_THE_READER)
     monkeypatch.setitem(sys.modules, "example", module)
 
-    follow(page, module)
+    with contextlib.ExitStack() as stack:
+        follow(page, module, Scene(tmp_path, stack))
 
 
 @pytest.mark.parametrize(

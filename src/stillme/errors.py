@@ -4,6 +4,7 @@ StillMeError
 ├── InputError      the caller sent something that cannot be verified
 ├── PolicyError     the operator's policy cannot be used (raised when it is loaded, never while verifying)
 └── BackendError    something outside this package failed: a guard callable, a plugin, a file that cannot be read
+    └── UpstreamError   a model server gave no usable answer
 
 A failed verification is not an exception: it is a verdict.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["BackendError", "InputError", "PolicyError", "StillMeError", "nearest", "shown"]
+__all__ = ["BackendError", "InputError", "PolicyError", "StillMeError", "UpstreamError", "nearest", "shown"]
 
 
 class StillMeError(Exception):
@@ -30,6 +31,15 @@ class PolicyError(StillMeError):
 
 class BackendError(StillMeError):
     """Code or a service outside this package failed while it was asked for help."""
+
+
+class UpstreamError(BackendError):
+    """A model server gave no usable answer; its own words stay out of the message."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None, timed_out: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        self.timed_out = timed_out
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

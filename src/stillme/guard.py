@@ -23,20 +23,21 @@ from stillme.contract import (
     parse_request,
 )
 from stillme.decision import Ruling, band, decide
-from stillme.errors import InputError
+from stillme.errors import InputError, PolicyError
 from stillme.evidence.cascade import CascadeGrounder
 from stillme.evidence.claims import Claim
 from stillme.evidence.evidence import Evidence
 from stillme.evidence.grounding import ExactGrounder, Grounder, Judgement
 from stillme.models.embedding import embed
 from stillme.policy import Policy, PolicyWatcher
+from stillme.recall import Recall
 from stillme.response import citations, respond
 from stillme.validators.base import Finding, Validator
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attempt
 from stillme.validators.repairs import repair
 from stillme.version import __version__
 
-__all__ = ["Guard", "Occurrence", "Recorder", "grounder_for"]
+__all__ = ["Guard", "Occurrence", "Recorder", "asked_language", "check_limits", "grounder_for", "shown"]
 
 Request = VerifyRequest | Mapping[str, Any]
 
@@ -65,7 +66,8 @@ class Guard:
     """Verifies drafts against passages under a policy. Safe to share between threads; makes no network call
     unless its grounder does.
 
-    `grounder` takes the place of the one that the policy names.
+    `grounder` takes the place of the one that the policy names. `remember` keeps so many verdicts, to be given again when the very
+    same content comes again; each is recorded all the same, and a request without `as_of` is then judged as of the current minute.
     """
 
     def __init__(
@@ -74,12 +76,15 @@ class Guard:
         validators: Iterable[Validator] = (),
         grounder: Grounder | None = None,
         audit: Recorder | None = None,
+        remember: int = 0,
     ) -> None:
         self._watcher = policy if isinstance(policy, PolicyWatcher) else None
         self._policy = policy.policy if isinstance(policy, PolicyWatcher) else Policy.load(policy)
         self._added = tuple(validators)
         self._grounder = grounder
         self._audit = audit
+        # A validator that the program added may see what is not in the request: its verdicts are not given again.
+        self._recall = Recall(remember) if remember > 0 and not self._added else None
         self._chains = self._wire(self._policy)
 
     @property
@@ -87,14 +92,37 @@ class Guard:
         """The policy in force."""
         return self._watcher.policy if self._watcher is not None else self._policy
 
+    @property
+    def added(self) -> tuple[Validator, ...]:
+        """The validators that the program added to those of the policy."""
+        return self._added
+
+    @property
+    def grounder(self) -> Grounder | None:
+        """The grounder that takes the place of the policy's, if one does."""
+        return self._grounder
+
+    @property
+    def policy_problem(self) -> PolicyError | None:
+        """Why the policy file as it is now is not in force, or None where it is."""
+        return self._watcher.error if self._watcher is not None else None
+
     def verify(self, request: Request, *, caller: str | None = None) -> Verdict:
         """The verdict on a draft; a request without a draft is prechecked (Pattern B). `caller` goes into the record."""
-        return self._recorded([self._finish(self._begin(request))], caller)[0]
+        return shown(self.examine(request, caller=caller))
 
     def precheck(self, request: Request, *, caller: str | None = None) -> Verdict:
         """The verdict on question and context alone, before anything is generated (Pattern B)."""
         parsed = parse_request(request)
         return self.verify(parsed.model_copy(update={"draft_answer": None}), caller=caller)
+
+    def examine(self, request: Request, *, caller: str | None = None, record: bool = True) -> Occurrence:
+        """The verdict as it came about, for a program that acts on it; `shown` gives what its callers may see.
+
+        Without `record` it is a look ahead that nobody gets to see: nothing is kept of it.
+        """
+        done = self._finish(self._begin(request))
+        return self._recorded([done], caller)[0] if record else Occurrence(*done, datetime.now(UTC), caller)
 
     async def averify(self, request: Request, *, caller: str | None = None) -> Verdict:
         """`verify` without holding up the event loop."""
@@ -105,10 +133,15 @@ class Guard:
     def verify_batch(self, requests: Iterable[Request], *, caller: str | None = None) -> list[Verdict]:
         """A verdict for each request, in order, each equal to what `verify` gives; claims are grounded in one batch."""
         begun = [self._begin(request) for request in requests]
-        waiting = [e for _, e in begun if e.has_draft]
+        waiting = [e for policy, e in begun if e.has_draft and self._known(policy, e)[1] is None]
         for grounder in dict.fromkeys(e.grounder for e in waiting):  # a policy may have changed in between
             _judge_together(grounder, [e for e in waiting if e.grounder is grounder])
-        return self._recorded([self._finish(item) for item in begun], caller)
+        return [shown(each) for each in self._recorded([self._finish(item) for item in begun], caller)]
+
+    def close(self) -> None:
+        """Stop following the policy file, if one is followed; verdicts can still be asked for."""
+        if self._watcher is not None:
+            self._watcher.stop()
 
     # the stages
 
@@ -118,10 +151,29 @@ class Guard:
         check_limits(parsed, policy)
         grounder = self._grounder or grounder_for(policy)
         nearness = None if policy.grounding.model == "none" else embed
-        return policy, Evidence(parsed, parsed.as_of or datetime.now(UTC), grounder, nearness)
+        return policy, Evidence(parsed, parsed.as_of or self._now(), grounder, nearness)
+
+    def _now(self) -> datetime:
+        now = datetime.now(UTC)
+        return now if self._recall is None else now.replace(second=0, microsecond=0)
+
+    def _known(self, policy: Policy, evidence: Evidence) -> tuple[bytes | None, Verdict | None]:
+        """What a verdict is kept under, and the verdict if it is."""
+        if self._recall is None:
+            return None, None
+        key = self._recall.key(evidence.request, evidence.as_of, policy, evidence.grounder.id)
+        return key, self._recall.find(key, evidence.request)
 
     def _finish(self, begun: tuple[Policy, Evidence]) -> tuple[VerifyRequest, Verdict, Policy]:
         policy, evidence = begun
+        key, verdict = self._known(policy, evidence)
+        if verdict is None:
+            verdict = self._judged(policy, evidence)
+            if self._recall is not None:
+                self._recall.keep(key, verdict)
+        return evidence.request, verdict, policy
+
+    def _judged(self, policy: Policy, evidence: Evidence) -> Verdict:
         started = time.perf_counter()
         chain = self._chain(policy, draft=evidence.has_draft)
         findings, patched = repair(chain, evidence, chain.observe(evidence, lambda: evidence.judgements))
@@ -129,14 +181,15 @@ class Guard:
         claims_made = evidence.has_draft and (unjudged or bool(evidence.factual_claims))
         supported = claims_made and not unjudged and all(judged.supported for judged in evidence.judgements)
         ruling = decide(findings, policy, claims_made=claims_made, all_supported=supported)
-        return evidence.request, _verdict(evidence, policy, findings, ruling, patched, unjudged, started), policy
+        return _verdict(evidence, policy, findings, ruling, patched, unjudged, started)
 
-    def _recorded(self, done: list[tuple[VerifyRequest, Verdict, Policy]], caller: str | None) -> list[Verdict]:
-        """The verdicts as the policy shows them, once they are recorded whole."""
-        if self._audit is not None and done:
-            now, added = datetime.now(UTC), tuple(getattr(v, "name", type(v).__name__) for v in self._added)
-            self._audit.record([Occurrence(*each, now, caller, added) for each in done])
-        return [_shown(verdict, policy) for _, verdict, policy in done]
+    def _recorded(self, done: list[tuple[VerifyRequest, Verdict, Policy]], caller: str | None) -> list[Occurrence]:
+        """What came about, once it is recorded whole."""
+        now, added = datetime.now(UTC), tuple(getattr(v, "name", type(v).__name__) for v in self._added)
+        occurrences = [Occurrence(*each, now, caller, added) for each in done]
+        if self._audit is not None and occurrences:
+            self._audit.record(occurrences)
+        return occurrences
 
     def _wire(self, policy: Policy) -> tuple[Policy, ValidatorChain, ValidatorChain]:
         """The chain for drafts and the one for prechecks."""
@@ -148,6 +201,16 @@ class Guard:
         if wired[0] is not policy:
             wired = self._chains = self._wire(policy)
         return wired[1] if draft else wired[2]
+
+
+def shown(occurrence: Occurrence) -> Verdict:
+    """What the policy lets a caller see of a verdict."""
+    output, hidden = occurrence.policy.output, dict[str, Any]()
+    if not output.include_reason_codes:
+        hidden["reasons"] = []
+    if not output.include_validator_trace:
+        hidden |= {"validator_trace_id": None, "findings": []}
+    return occurrence.verdict.model_copy(update=hidden) if hidden else occurrence.verdict
 
 
 def check_limits(request: VerifyRequest, policy: Policy) -> None:
@@ -175,6 +238,11 @@ def check_limits(request: VerifyRequest, policy: Policy) -> None:
             raise InputError(
                 f"{field} has {size} {what}, limits.{key} is {most}: send less, or raise the limit in the policy"
             )
+
+
+def asked_language(request: VerifyRequest) -> str:
+    """The language that the user is answered in."""
+    return _language(Evidence(request, datetime.now(UTC), ExactGrounder(), None))
 
 
 def grounder_for(policy: Policy) -> Grounder:
@@ -244,18 +312,19 @@ def _verdict(
         policy_hash=policy.hash,
         model_id=evidence.grounder.id,
         version=__version__,
-        calibrated=False,
+        calibrated=_is_calibrated(policy, evidence),
     )
 
 
-def _shown(verdict: Verdict, policy: Policy) -> Verdict:
-    """What the policy lets a caller see."""
-    hidden: dict[str, Any] = {}
-    if not policy.output.include_reason_codes:
-        hidden["reasons"] = []
-    if not policy.output.include_validator_trace:
-        hidden |= {"validator_trace_id": None, "findings": []}
-    return verdict.model_copy(update=hidden) if hidden else verdict
+def _is_calibrated(policy: Policy, evidence: Evidence) -> bool:
+    """Whether the thresholds were calibrated with this model for this language, and no drift was found since."""
+    found = policy.calibration
+    return (
+        found is not None
+        and found.drifted is None
+        and found.model_id == evidence.grounder.id
+        and evidence.language in found.languages
+    )
 
 
 def _language(evidence: Evidence) -> str:

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import yaml
 
-from stillme.contract import Action, Citation
+from stillme.contract import Action, Citation, Verdict
 from stillme.decision import Ruling
 from stillme.evidence import Evidence
 from stillme.policy import Policy
 from stillme.reasons import Decision, Reason
 
-__all__ = ["Response", "citations", "reason_words", "respond"]
+__all__ = ["Response", "citations", "delivered", "reason_words", "respond"]
 
 LONGEST_QUOTE: Final = 240
 MOST_REASONS: Final = 3
@@ -42,6 +42,16 @@ def respond(ruling: Ruling, evidence: Evidence, policy: Policy, patched: str | N
     if ruling.decision is Decision.ASK_CLARIFY:
         return Response("clarify", _question(ruling, evidence, policy))
     return Response("block", _refusal(ruling, evidence, policy))
+
+
+def delivered(verdict: Verdict, draft: str) -> str:
+    """What the user gets to read, of a verdict as it came about (`Guard.examine`): in warn, a draft stands above its disclaimer."""
+    if verdict.safe_response is None:
+        return draft
+    repaired = any(finding.repaired for finding in verdict.findings) and verdict.decision is Decision.ANSWER
+    if verdict.mode == "warn" and not repaired:
+        return f"{draft.rstrip()}\n\n{verdict.safe_response}"
+    return verdict.safe_response
 
 
 def citations(ruling: Ruling, evidence: Evidence) -> list[Citation]:

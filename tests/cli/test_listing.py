@@ -10,7 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from stillme.cli.listing import reason_rows, reasons_table, validator_rows, validators_table
+from stillme.catalogue import reason_rows, validator_rows
+from stillme.cli.listing import reasons_table, validators_table
 from stillme.reasons import Reason
 from stillme.validators.registry import BUILT_IN, CHAIN
 

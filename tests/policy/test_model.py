@@ -67,6 +67,18 @@ class TestLoading:
                     "review": {"text_days": None, "days": None, "max_mb": None},
                 },
             },
+            "rollout": {
+                "min_days": 7,
+                "min_verdicts": 1000,
+                "min_logged_share": 0.99,
+                "min_reviews_per_week": 20,
+                "max_escape_rate": 0.05,
+                "min_refusal_precision": 0.9,
+                "min_source_coverage": 0.9,
+                "max_false_refusal_rate": 0.1,
+                "max_weekly_change": 0.05,
+            },
+            "calibration": None,
         }
 
     def test_the_file_of_lite_says_what_the_model_has_as_defaults(self) -> None:

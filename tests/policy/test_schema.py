@@ -79,7 +79,7 @@ def told_defaults(text: str) -> dict[tuple[str, str], Any]:
             section = heading[1]
         if row := re.match(r"\| `(\w+)` \| ([\w.]+) \|", line):
             told[section, row[1]] = yaml.safe_load(row[2])
-        if row := re.match(r"\| (?:`(\w+)` )?\| `(\w+)` \| ([\w.\[\]]+) \|", line):
+        if row := re.match(r"\| (?:`(\w+)` )?\| `(\w+)` \| ([\w.\[\]{}]+) \|", line):
             validator = row[1] or validator
             told[validator, row[2]] = yaml.safe_load(row[3])
     return told
@@ -98,7 +98,7 @@ class TestDocs:
         assert [name for name in BUILT_IN if f"`{name}`" not in text] == []
 
     def test_every_default_in_the_tables_is_that_of_the_code(self) -> None:
-        sections = ("thresholds", "behavior", "output", "limits", "confidence")
+        sections = ("thresholds", "behavior", "output", "limits", "confidence", "rollout")
         tables = {name: schema()["$defs"][name.capitalize()] for name in sections}
         tables |= schema()["properties"]["validators"]["properties"]
         options = ValidatorOptions.model_fields

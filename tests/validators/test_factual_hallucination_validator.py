@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 
+from stillme import VerifyRequest
 from stillme.evidence import Evidence
+from stillme.evidence.grounding import Judgement
 from stillme.validators.factual_hallucination_validator import FactualHallucinationValidator
 from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged, observe
 
@@ -65,3 +70,44 @@ def test_invented_references(draft: str) -> None:
 def test_a_claim_without_context_is_never_waved_through(draft: str) -> None:
     """Nothing to stand on is not a reason to pass."""
     assert observe(FactualHallucinationValidator(), Evidence.of("Who invented it?", draft)) == UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("options", "domain", "expected"),
+    [
+        pytest.param({}, None, PASSED, id="nothing more is asked by default"),
+        pytest.param({"min_score": 0.9}, None, flagged("unsupported_claim"), id="more than its score is asked"),
+        pytest.param({"min_score": 0.5}, None, PASSED, id="less than its score is asked"),
+        pytest.param({"min_score": 0.7}, None, PASSED, id="just its score is asked"),
+        pytest.param({"min_score_by_language": {"en": 0.9}}, None, flagged("unsupported_claim"), id="in its language"),
+        pytest.param({"min_score_by_language": {"vi": 0.9}}, None, PASSED, id="in the other language"),
+        pytest.param({"min_score": 0.9, "min_score_by_language": {"en": 0.1}}, None, PASSED, id="the language's wins"),
+        pytest.param(
+            {"min_score": 0.9, "min_score_by_domain": {"shop": 0.1}}, "shop", PASSED, id="the domain's comes first"
+        ),
+        pytest.param({"min_score_by_domain": {"shop": 0.9}}, "bank", PASSED, id="another domain's does not count"),
+    ],
+)
+def test_support_can_be_asked_to_be_stronger(options: dict[str, Any], domain: str | None, expected: Any) -> None:
+    """`min_score` is compared with the score of claims that are supported; below fails, equal passes."""
+    request = {
+        "query": "What about gift cards?",
+        "draft_answer": "Gift cards never expire [1].",
+        "retrieved_context": [{"source_id": "returns", "text": RETURNS}],
+        "metadata": {"domain": domain},
+    }
+    evidence = Evidence(VerifyRequest.model_validate(request), datetime(2026, 2, 1, tzinfo=UTC), Certain(0.7))
+
+    assert observe(FactualHallucinationValidator(**options), evidence) == expected
+
+
+class Certain:
+    """A grounder that supports everything with one score."""
+
+    id = "certain"
+
+    def __init__(self, score: float) -> None:
+        self.score = score
+
+    def judge(self, tasks: Any) -> Any:
+        return [[Judgement("supported", self.score, (0,)) for _ in task.claims] for task in tasks]

@@ -16,7 +16,11 @@ import click
 
 from stillme.cli.audit import audit
 from stillme.cli.audit_options import KEY, STORE_VARIABLE, recording, user_name
+from stillme.cli.chat import chat
+from stillme.cli.ingest import ingest
 from stillme.cli.report import Exit, Report, complain, print_text
+from stillme.cli.search import search
+from stillme.cli.serve import keys, serve
 from stillme.errors import InputError, PolicyError, StillMeError, shown
 from stillme.version import __version__
 
@@ -64,6 +68,8 @@ def cli() -> None:
 
 
 cli.add_command(audit)
+for command in (serve, keys, ingest, search, chat):
+    cli.add_command(command)
 
 POLICY_HELP = "A YAML file, or one of lite (the default), book, strict."
 RECORD_HELP = "Record each verdict in this audit store (a file, or postgresql://…), which is made if it is not there."
@@ -154,7 +160,8 @@ def policy_schema() -> None:
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
 def validators(as_json: bool) -> None:
     """List the validators in the order they run: what each flags, with which gate, and what can be set."""
-    from stillme.cli.listing import validator_rows, validators_table
+    from stillme.catalogue import validator_rows
+    from stillme.cli.listing import validators_table
 
     rows = validator_rows()
     _print_list(rows) if as_json else _print_table(validators_table, rows)
@@ -165,7 +172,8 @@ def validators(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
 def reasons(language: str, as_json: bool) -> None:
     """List the reason codes: default gate, what a hard finding asks for, and the code in words."""
-    from stillme.cli.listing import reason_rows, reasons_table
+    from stillme.catalogue import reason_rows
+    from stillme.cli.listing import reasons_table
 
     rows = reason_rows(language)
     _print_list(rows) if as_json else _print_table(reasons_table, rows)

@@ -102,9 +102,9 @@ def _sharing_markers(draft: Text, claims: list[Claim]) -> list[Claim]:
 
 def _without_lead_words(claims: list[Claim]) -> list[Claim]:
     """'No. Windows is not supported [1].': a bare yes or no before a fact only leads in to it."""
-    kinds = [claim.kind for claim in claims]
+    last_fact = max((k for k, claim in enumerate(claims) if claim.kind == FACT), default=-1)
     return [
-        replace(c, kind="lead-in", assent=False) if c.assent and not c.markers and FACT in kinds[k + 1 :] else c
+        replace(c, kind="lead-in", assent=False) if c.assent and not c.markers and k < last_fact else c
         for k, c in enumerate(claims)
     ]
 

@@ -27,12 +27,14 @@ from stillme.policy.sections import (
     STRICT,
     Audit,
     Behavior,
+    Calibration,
     Confidence,
     Grounding,
     Limits,
     Message,
     Messages,
     Output,
+    Rollout,
     Thresholds,
     ValidatorOptions,
 )
@@ -83,6 +85,8 @@ class Policy(BaseModel):
     )
     confidence: Confidence = Field(default_factory=Confidence)
     audit: Audit = Field(default_factory=Audit)
+    rollout: Rollout = Field(default_factory=Rollout)
+    calibration: Calibration | None = Field(None, description="where thresholds come from; null: nowhere")
 
     def __init__(self, /, **settings: Any) -> None:
         """The preset with these settings changed, checked as `load` checks a file."""
@@ -191,7 +195,10 @@ class Policy(BaseModel):
         return ConfiguredValidator(validator, gate, options.timeout_s, options.repair)
 
     def _canonical(self) -> str:
-        settings = self.model_dump(mode="json", exclude={"extends", "validators"})
+        # What steers a rollout judges no request: two policies that differ in nothing else are the same policy.
+        settings = self.model_dump(mode="json", exclude={"extends", "validators", "rollout"})
+        if self.calibration is None:
+            del settings["calibration"]
         settings["validators"] = [fingerprint_of(configured) for configured in self.build()]
         return json.dumps(settings, sort_keys=True, separators=(",", ":"), default=plain)
 

@@ -19,6 +19,7 @@ from stillme.errors import PolicyError
 __all__ = [
     "Audit",
     "Behavior",
+    "Calibration",
     "Confidence",
     "Grounding",
     "Limits",
@@ -27,6 +28,7 @@ __all__ = [
     "Output",
     "Retention",
     "RetentionRule",
+    "Rollout",
     "Thresholds",
     "ValidatorOptions",
 ]
@@ -200,6 +202,46 @@ class Retention(BaseModel):
 
     verdict: RetentionRule = Field(default_factory=RetentionRule)
     review: RetentionRule = Field(default_factory=RetentionRule)
+
+
+class Rollout(BaseModel):
+    """What has to hold before the mode goes from monitor to warn and from warn to enforce; `stillme rollout status` computes it."""
+
+    model_config = SECTION
+
+    min_days: Count = Field(7, description="days in the current mode")
+    min_verdicts: Count = Field(1000, description="verdicts in the current mode")
+    min_logged_share: Share = Field(
+        0.99, description="share of verdicts recorded with decision, reasons, band and trace id"
+    )
+    min_reviews_per_week: Count = Field(20, description="verdicts reviewed by people in the last seven days")
+    max_escape_rate: Share = Field(
+        0.05, description="unsupported factual claims that pass as answer; for enforce, the upper bound of its interval"
+    )
+    min_refusal_precision: Share = Field(0.9, description="share of refusals that reviews call right")
+    min_source_coverage: Share = Field(0.9, description="share of factual answers with valid source attribution")
+    max_false_refusal_rate: Share = Field(0.1, description="share of answerable questions that are refused")
+    max_weekly_change: Share = Field(
+        0.05, description="how far the rates may move from one week to the next and count as stable"
+    )
+
+
+class Calibration(BaseModel):
+    """Where thresholds of this policy come from, as `stillme calibrate` writes it: verdicts are `calibrated` while it applies."""
+
+    model_config = SECTION
+
+    at: str = Field(description="when it was made, ISO 8601")
+    model_id: str = Field(description="the grounding model that it holds for")
+    version: str = Field(description="the version of this package that it was made with")
+    data_sha256: str = Field(description="of the cases that it was made from")
+    cases: Count = Field(description="how many there were")
+    languages: list[str] = Field([], description="languages with enough cases; others are not calibrated")
+    domains: list[str] = Field([], description="domains with thresholds of their own")
+    max_escape_rate: Share = Field(description="the escape rate that the thresholds keep to")
+    confidence: Share = Field(description="the probability, over cases drawn anew, that they keep to it")
+    reference: dict[str, Any] = Field({}, description="how similarity, scores, languages and reasons were spread there")
+    drifted: str | None = Field(None, description="why it no longer applies, if a comparison with traffic found that")
 
 
 class Audit(BaseModel):

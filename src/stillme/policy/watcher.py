@@ -7,13 +7,14 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from stillme.errors import PolicyError, shown
 from stillme.policy.model import Policy, policy_from
-from stillme.policy.reader import file_bytes, parsed
+from stillme.policy.reader import Source, file_bytes, parsed
 
 __all__ = ["PolicyWatcher"]
 
@@ -41,10 +42,15 @@ class PolicyWatcher:
     """Follows a policy file: `policy` is always the last good one, `error` what is wrong with the file now.
 
     `on_event(kind, detail)` hears of "reloaded", "failed" (the old policy stays in force) and "recovered", each once.
+    `changes` are made to whatever the file says: what a flag or the environment sets.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], interval_s: float = 1.0, on_event: Callable[[str, str], None] | None = None
+        self,
+        path: str | os.PathLike[str],
+        interval_s: float = 1.0,
+        on_event: Callable[[str, str], None] | None = None,
+        changes: Mapping[str, Any] | None = None,
     ) -> None:
         """Load the file, raising PolicyError if it is bad; `poll` or `start` follows it from there."""
         if not interval_s > 0:
@@ -52,6 +58,7 @@ class PolicyWatcher:
         self._path = Path(path)
         self._interval_s = interval_s
         self._on_event = on_event
+        self._changes = dict(changes or {})
         self._polling = threading.Lock()
         self._starting = threading.Lock()
         self._stopping = threading.Event()
@@ -59,9 +66,7 @@ class PolicyWatcher:
         self._stamp = self._file_stamp()
         content = file_bytes(self._path)
         self._digest: bytes | None = _digest(content)
-        policy = policy_from(parsed(content, self._path.name))
-        policy.build()
-        self._in_force = _InForce(policy)
+        self._in_force = _InForce(self._policy_from(parsed(content, self._path.name)))
 
     @property
     def policy(self) -> Policy:
@@ -80,6 +85,10 @@ class PolicyWatcher:
         if event is not None and self._on_event is not None:
             self._on_event(*event)
         return event is not None
+
+    def listen(self, on_event: Callable[[str, str], None]) -> None:
+        """Tell this listener from now on, in place of the one before."""
+        self._on_event = on_event
 
     def start(self) -> PolicyWatcher:
         """Poll in a daemon thread every `interval_s` seconds."""
@@ -148,9 +157,14 @@ class PolicyWatcher:
     def _loaded(self, content: bytes) -> Policy:
         """The policy in the file, built, so that nothing about it can fail once it is in force."""
         source = parsed(content, self._path.name)
-        if not source.settings and self.policy != Policy.load(None):
+        if not source.settings and self.policy != self._policy_from(Source({})):
             raise PolicyError(f"{self._path.name} is empty: a running policy is not dropped for that")
+        return self._policy_from(source)
+
+    def _policy_from(self, source: Source) -> Policy:
         policy = policy_from(source)
+        if self._changes:
+            policy = policy.with_changes(self._changes)
         policy.build()
         return policy
 

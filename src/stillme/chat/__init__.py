@@ -1,0 +1,1 @@
+"""The full pipeline: retrieval, identity, model, validators, tone."""

@@ -1,0 +1,58 @@
+"""`stillme search`: what retrieval finds for a question, before any model sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stillme.cli.audit_options import print_json, tell
+from stillme.cli.ingest import KNOWLEDGE, knowledge_store
+
+if TYPE_CHECKING:
+    from stillme.chat.knowledge import Found
+
+__all__ = ["search"]
+
+INDENT = "   "
+
+
+@click.command(short_help="Show what retrieval finds for a question.")
+@click.argument("query")
+@KNOWLEDGE
+@click.option("--most", type=click.IntRange(1, 50), default=5, show_default=True, help="At most so many chunks.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a chunk, one on a line.")
+def search(query: str, store: str | None, most: int, as_json: bool) -> None:
+    """Show the chunks that a chat would answer QUERY from: rank, similarity, id, title and text, the best first.
+
+    Similarity is on the scale of the policy's thresholds. Nothing found is no error.
+    """
+    from stillme.chat.retrieval import Retriever
+
+    with closing(knowledge_store(store)) as opened:
+        found = Retriever(opened).retrieve_context(query, most=most).knowledge_docs
+        documents = opened.counts("knowledge")[0]
+    if as_json:
+        for place, each in enumerate(found, 1):
+            print_json(_row(place, each))
+        return
+    tell(_lines(found, documents))
+
+
+def _row(place: int, found: Found) -> dict[str, Any]:
+    return {"place": place, "rank": found.rank, "similarity": found.similarity, **asdict(found.chunk)}
+
+
+def _lines(found: tuple[Found, ...], documents: int) -> Iterator[str]:
+    if not found:
+        yield f"nothing found in {documents:,} documents" if documents else "the store is empty: run `stillme ingest`"
+    for place, each in enumerate(found, 1):
+        chunk = each.chunk
+        yield f"{place}. {chunk.id}  similarity {each.similarity:.2f}, rank {each.rank:.4f}"
+        about = ", ".join(said for said in (chunk.title, chunk.url, chunk.timestamp) if said)
+        if about:
+            yield f"{INDENT}{about}"
+        yield from (f"{INDENT}{line}" if line else "" for line in ["", *chunk.text.splitlines(), ""])

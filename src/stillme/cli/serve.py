@@ -1,0 +1,112 @@
+"""`stillme serve` and `stillme keys`: the HTTP service and who may call it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stillme.cli.report import complain, print_text
+from stillme.errors import BackendError
+
+if TYPE_CHECKING:
+    from stillme.service.auth import Keys
+
+__all__ = ["keys", "serve"]
+
+SCOPE_HELP = "What the key opens: verify, chat or admin (everything). May be given several times."
+VARIABLES = {
+    "host": "STILLME_HOST",
+    "port": "STILLME_PORT",
+    "workers": "STILLME_WORKERS",
+    "data": "STILLME_DATA",
+    "policy": "STILLME_POLICY",
+    "mode": "STILLME_MODE",
+    "store": "STILLME_AUDIT_STORE",
+    "knowledge": "STILLME_KNOWLEDGE",
+}
+
+
+@click.command(short_help="Serve verification and chat over HTTP.")
+@click.option("--host", metavar="ADDRESS", help="Where to listen; any address but loopback needs API keys. [127.0.0.1]")
+@click.option("--port", metavar="NUMBER", help="The port; 0 takes a free one. [8000]")
+@click.option("--workers", metavar="NUMBER", help="How many processes serve. [1]")
+@click.option("--data", metavar="FOLDER", help="For whatever is kept in files. [stillme-data]")
+@click.option(
+    "--policy", metavar="FILE|PRESET", help="A YAML file, which is followed while serving, or lite, book, strict."
+)
+@click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy.")
+@click.option("--store", metavar="PATH|URL|none", help="The audit store. [audit.db in the data folder]")
+@click.option("--knowledge", metavar="PATH|URL", help="The knowledge store. [knowledge.db in the data folder]")
+def serve(**flags: Any) -> None:
+    """Serve verification and chat over HTTP, on loopback unless told otherwise; /docs shows what there is.
+
+    Every option has an environment variable, which it replaces; docs/service-api.md lists them all.
+    """
+    try:
+        from stillme.service.server import serve as run
+    except ModuleNotFoundError as error:
+        raise _not_installed(error) from None
+    # The processes that serve read the environment: a flag has to be there.
+    os.environ.update({VARIABLES[name]: str(value) for name, value in flags.items() if value is not None})
+    run(os.environ, _tell)
+
+
+def _tell(address: str) -> None:
+    from stillme.chat.settings import ChatSettings
+
+    print_text(f"StillMe serves at {address} (try {address}/docs); Ctrl-C stops it.")
+    if not ChatSettings.from_environment(os.environ).validate:
+        complain("chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on")
+
+
+def _not_installed(error: ModuleNotFoundError) -> BackendError:
+    return BackendError(f"the service needs {error.name}: pip install 'stillme[service]'")
+
+
+@click.group(short_help="Make, list and revoke API keys.")
+def keys() -> None:
+    """Make, list and revoke API keys. A running service takes changes up at once."""
+
+
+KEYS_FILE = click.option(
+    "--keys-file",
+    metavar="FILE",
+    envvar="STILLME_KEYS_FILE",
+    show_envvar=True,
+    help="[keys.json in the folder STILLME_DATA, stillme-data by default]",
+)
+
+
+@keys.command("create", short_help="Make a key and show it once.")
+@click.argument("name")
+@click.option("--scope", "scopes", multiple=True, required=True, metavar="SCOPE", help=SCOPE_HELP)
+@KEYS_FILE
+def create(name: str, scopes: tuple[str, ...], keys_file: str | None) -> None:
+    """Make a key called NAME and print it. Only its hash is kept: it cannot be shown again."""
+    print_text(_keys(keys_file).create(name, scopes))
+
+
+@keys.command("list", short_help="List the keys.")
+@KEYS_FILE
+def list_keys(keys_file: str | None) -> None:
+    """List the keys: id, name, scopes, when they were made."""
+    for key in _keys(keys_file).all():
+        print_text(f"{key.id}  {key.name}  {','.join(key.scopes)}  {key.created}")
+
+
+@keys.command("revoke", short_help="Shut a key out.")
+@click.argument("name")
+@KEYS_FILE
+def revoke(name: str, keys_file: str | None) -> None:
+    """Shut out the key called NAME (or with that id)."""
+    _keys(keys_file).revoke(name)
+    complain(f"revoked: {name}")
+
+
+def _keys(path: str | None) -> Keys:
+    from stillme.service.auth import Keys
+
+    return Keys(Path(path) if path else Path(os.environ.get("STILLME_DATA") or "stillme-data") / "keys.json")

@@ -1,0 +1,1 @@
+"""Evaluation, calibration and rollout: from monitor to enforce on evidence."""

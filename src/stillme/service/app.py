@@ -1,0 +1,283 @@
+"""The application: parts made from settings, routes over the parts, a door in front."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from stillme.audit import AuditStore
+from stillme.chat.breaker import Breaker
+from stillme.chat.pipeline import ChatPipeline, ChatRequest, guard_from, pipeline_from
+from stillme.chat.providers import OpenAICompatible
+from stillme.chat.router import RouterSettings
+from stillme.chat.settings import ChatSettings
+from stillme.contract import VerifyRequest
+from stillme.errors import BackendError, InputError, StillMeError
+from stillme.guard import Guard
+from stillme.policy import PolicyWatcher
+from stillme.service.auth import Keys
+from stillme.service.chat import Chat
+from stillme.service.completions import completions_routes
+from stillme.service.door import Door
+from stillme.service.guarded import Parts as GuardedParts
+from stillme.service.limits import Pool
+from stillme.service.litellm import GuardrailRequest, litellm_routes
+from stillme.service.metrics import Metrics
+from stillme.service.openapi import problems, with_components
+from stillme.service.problems import Problem, ProblemError, answer_problem
+from stillme.service.recording import Recording
+from stillme.service.settings import ServiceSettings
+from stillme.service.telemetry import Telemetry, telemetry_from
+from stillme.service.verify import Batch, Verification
+from stillme.version import __version__
+
+__all__ = ["Parts", "create_app", "parts_from"]
+
+DESCRIPTION: Final = (
+    "Verifies the answers of language models against the passages they may stand on: answer, refuse or ask back, "
+    "with reasons, quotes and a trace. Offline, on a CPU, in English and Vietnamese."
+)
+
+
+@dataclass(slots=True)
+class Parts:
+    """Everything the application works with, in one place; closed in the order of use."""
+
+    settings: ServiceSettings
+    keys: Keys
+    metrics: Metrics
+    pool: Pool
+    guard: Guard
+    pipeline: ChatPipeline
+    store: AuditStore | None = None
+    telemetry: Telemetry | None = None
+    upstream: OpenAICompatible | None = None
+    is_ready: bool = False
+
+    def warm_up(self) -> None:
+        """Load the model and try every store once, so that the first request is as quick as the next."""
+        self.guard.examine(_FIRST, record=False)
+        self.pipeline.guard.examine(_FIRST, record=False)
+        self.pipeline.retriever.retrieve_context("hello")
+        self.is_ready = True
+
+    async def close(self) -> None:
+        """Finish and let go; whatever was accepted is on disk afterwards."""
+        await self.pipeline.aclose()
+        if self.upstream is not None:
+            await self.upstream.aclose()
+        self.guard.close()
+        self.pool.close()
+        if self.store is not None:
+            self.store.close()
+        if self.telemetry is not None:
+            self.telemetry.close()
+
+
+_FIRST: Final[dict[str, Any]] = {
+    "query": "How many days does a refund take?",
+    "draft_answer": "The money is back in less than two weeks.",
+    "retrieved_context": [{"source_id": "first", "text": "A refund is paid out after ten days at most, or sooner."}],
+}
+
+
+def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None = None) -> Parts:
+    """The parts that the environment describes; what is wrong with it is an InputError or a PolicyError."""
+    chosen = settings or ServiceSettings.from_environment(environment)
+    chat = ChatSettings.from_environment(environment)
+    metrics, telemetry = Metrics(), telemetry_from(environment)
+    pool = Pool(chosen.threads, chosen.waiting)
+    Path(chosen.data).mkdir(parents=True, exist_ok=True)
+    store = AuditStore(chosen.audit_store) if chosen.audit_store else None
+    recording = Recording(store, metrics, telemetry)
+    policy = chat.verify_policy()
+    if isinstance(policy, PolicyWatcher):
+        policy.listen(metrics.reload)
+    guard = guard_from(policy, chat, recording)
+    pipeline = pipeline_from(chat, environment, audit=recording, run=pool.run)
+    upstream = _upstream(chosen, RouterSettings.from_environment(environment))
+    return Parts(chosen, Keys(chosen.keys_file), metrics, pool, guard, pipeline, store, telemetry, upstream)
+
+
+def _upstream(settings: ServiceSettings, models: RouterSettings) -> OpenAICompatible | None:
+    """The model server that the OpenAI-compatible guard stands in front of, if there is one."""
+    if settings.upstream_url is None:
+        return None
+    try:
+        return OpenAICompatible(
+            "upstream",
+            settings.upstream_url,
+            settings.upstream_key,
+            settings.upstream_model,
+            limits=models.limits,
+            breaker=Breaker(models.breaker_failures, models.breaker_pause_s),
+            allow_insecure=models.allow_insecure,
+        )
+    except InputError as error:
+        raise InputError(f"STILLME_UPSTREAM_URL, STILLME_UPSTREAM_API_KEY: {error}") from None
+
+
+def create_app(parts: Parts) -> ASGIApp:
+    """The application over its parts."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await parts.pool.run(parts.warm_up)
+        yield
+        await parts.close()
+
+    app = FastAPI(
+        title="StillMe",
+        description=DESCRIPTION,
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings).add_to(app)
+    Chat(parts.pipeline, parts.pool, parts.settings, parts.metrics).add_to(app)
+    for routes in (completions_routes, litellm_routes):
+        app.include_router(routes(_guarded(parts)))
+    _add_health(app, parts)
+    _add_docs(app)
+    _add_errors(app)
+    _describe(app)
+    door = Door(app, parts.settings, parts.keys, parts.metrics, parts.telemetry)
+    if not parts.settings.origins:
+        return door
+    return CORSMiddleware(
+        door,
+        allow_origins=list(parts.settings.origins),
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["authorization", "content-type", "x-api-key", "x-stillme-response"],
+        expose_headers=[f"x-stillme-{name}" for name in ("decision", "action", "verified", "reasons", "trace-id")],
+    )
+
+
+def _guarded(parts: Parts) -> GuardedParts:
+    """What the guard in front of a model works with: the chat's own policy, retrieval and models."""
+    pipeline = parts.pipeline
+    return GuardedParts(
+        guard=pipeline.guard,
+        run=parts.pool.run,
+        caller=lambda request: request.scope.get("stillme.caller"),
+        router=pipeline.router,
+        upstream=parts.upstream,
+        retriever=pipeline.retriever,
+        allow_caller_urls=pipeline.router.takes_urls,
+    )
+
+
+def _add_health(app: FastAPI, parts: Parts) -> None:
+    async def healthz() -> dict[str, str]:
+        """Whether the process serves at all."""
+        return {"status": "ok", "version": __version__}
+
+    async def readyz() -> Response:
+        """Whether requests can be served now: model loaded, stores reachable, policy in force."""
+        checks = await parts.pool.run(lambda: _checks(parts))
+        ready = parts.is_ready and all(found == "ok" for found in checks.values())
+        return JSONResponse({"ready": ready, "checks": checks}, 200 if ready else 503)
+
+    async def metrics() -> Response:
+        """The figures, as Prometheus reads them."""
+        return Response(parts.metrics.text(), media_type=parts.metrics.content_type)
+
+    app.add_api_route("/healthz", healthz, methods=["GET"], summary="Is the process alive?", tags=["operation"])
+    app.add_api_route(
+        "/readyz",
+        readyz,
+        methods=["GET"],
+        summary="Can requests be served now?",
+        tags=["operation"],
+        responses={503: {"description": "Not now; the body says why."}, **problems(429)},
+    )
+    app.add_api_route(
+        "/metrics",
+        metrics,
+        methods=["GET"],
+        summary="Prometheus metrics.",
+        tags=["operation"],
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {}}}, **problems(401, 403)},
+    )
+
+
+def _checks(parts: Parts) -> dict[str, str]:
+    """What the service depends on, each "ok" or in what way it is not; names of hosts and files stay inside."""
+    problem = parts.guard.policy_problem
+    found = {"policy": "ok" if problem is None else "the file cannot be used; the last good policy is in force"}
+    found["knowledge"] = _tried(lambda: parts.pipeline.retriever.retrieve_context("ready?", most=1))
+    if parts.store is not None:
+        found["audit"] = _tried(parts.store.head)
+    return found
+
+
+def _tried(work: Any) -> str:
+    try:
+        work()
+    except (BackendError, StillMeError):
+        return "not reachable"
+    return "ok"
+
+
+def _add_docs(app: FastAPI) -> None:
+    app.mount("/docs/assets", StaticFiles(packages=[("fastapi_offline", "static")]), name="assets")
+
+    async def docs() -> Response:
+        return get_swagger_ui_html(
+            openapi_url="/openapi.json",
+            title="StillMe: API",
+            swagger_js_url="/docs/assets/swagger-ui-bundle.js",
+            swagger_css_url="/docs/assets/swagger-ui.css",
+            swagger_favicon_url="/docs/assets/favicon.png",
+        )
+
+    app.add_api_route("/docs", docs, methods=["GET"], include_in_schema=False)
+
+
+def _add_errors(app: FastAPI) -> None:
+    async def http_error(_: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 500)
+        headers = getattr(error, "headers", None) or {}
+        details = {
+            404: "there is no such path: /docs lists what there is",
+            405: "this path takes another method: see /docs",
+        }
+        return Problem(status, details.get(status, str(getattr(error, "detail", ""))), headers).response()
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        found = error.errors() if isinstance(error, RequestValidationError) else []
+        lines = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:3]]
+        return Problem(422, "; ".join(lines)).response()
+
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(RequestValidationError, invalid)
+    for kind in (StillMeError, ProblemError, Exception):
+        app.add_exception_handler(kind, answer_problem)
+
+
+def _describe(app: FastAPI) -> None:
+    """The OpenAPI document with the schemas of bodies that endpoints read themselves."""
+    framework = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = with_components(framework(), VerifyRequest, Batch, ChatRequest, GuardrailRequest)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # the way the framework documents for it

@@ -1,0 +1,72 @@
+"""JSON bodies, read once and strictly: what cannot be read says where."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from stillme.errors import InputError, shown
+from stillme.service.problems import Problem, ProblemError
+
+__all__ = ["as_model", "json_response", "read_json"]
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+async def read_json(request: Request) -> Any:
+    """The body as JSON, or a ProblemError."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ProblemError(Problem(415, f"send JSON with `content-type: application/json`, got {shown(kind)}"))
+    body = await request.body()
+    try:
+        found = json.loads(body, parse_constant=_refuse)
+        if b"\\u" in body:
+            json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+    except UnicodeError:
+        raise ProblemError(
+            Problem(400, "the body is not well-formed Unicode: send UTF-8 without lone surrogates")
+        ) from None
+    except RecursionError:
+        raise ProblemError(Problem(400, "the body is nested too deeply")) from None
+    except json.JSONDecodeError as error:
+        detail = f"the body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        raise ProblemError(Problem(400, detail)) from None
+    except ValueError as error:
+        raise ProblemError(Problem(400, f"the body is not JSON: {shown(str(error))}")) from None
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def as_model(model: type[Model], value: Any) -> Model:
+    """A value as a model, or an InputError that names the fields."""
+    if not isinstance(value, dict):
+        raise InputError(f"the body must be a JSON object, got {type(value).__name__}")
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False)
+        lines = [_line(model, problem) for problem in problems[:3]]
+        more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
+        raise InputError("; ".join(lines) + more) from None
+
+
+def _line(model: type[BaseModel], problem: Any) -> str:
+    path = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key {shown(path)}: valid keys are {', '.join(model.model_fields)}"
+    if problem["type"] == "missing":
+        return f"{path} is missing: it is required"
+    return f"{path}: {problem['msg']}, got {shown(problem['input'])}"
+
+
+def json_response(text: str | bytes, headers: dict[str, str] | None = None) -> Response:
+    """A body that is JSON already."""
+    return Response(text, headers=headers, media_type="application/json")

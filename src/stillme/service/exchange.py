@@ -1,0 +1,114 @@
+"""One exchange with the OpenAI-compatible guard: what was asked, who answers, and an answer as it is delivered."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+
+from stillme.contract import Verdict, VerifyRequest
+from stillme.guard import Occurrence
+from stillme.response import delivered
+from stillme.service.tagged import Asked, request_of
+
+__all__ = [
+    "ACTS",
+    "TOP_LEVEL",
+    "VERIFIABLE",
+    "Exchange",
+    "Source",
+    "delivered_choice",
+    "finish_reason",
+    "precheck_choice",
+    "unverified_in",
+]
+
+TOP_LEVEL: Final = ("id", "object", "created", "model", "service_tier", "system_fingerprint", "usage")
+"""What is kept of a completion when its text is not."""
+VERIFIABLE: Final = frozenset({"role", "content", "refusal", "name"})
+ACTS: Final = frozenset({"tool_calls", "function_call"})
+"""They say nothing to a user: what a tool does with them is not ours to verify."""
+JSON_FORMATS: Final = frozenset({"json_object", "json_schema"})
+
+
+class Source(Protocol):
+    """Who writes the answer, asked in OpenAI's shapes."""
+
+    async def complete(self) -> dict[str, Any]:
+        """The completion object."""
+        ...
+
+    def chunks(self) -> AsyncGenerator[dict[str, Any], None]:
+        """The chunk objects, each as it arrives; closing it ends the call."""
+        ...
+
+    def confidence(self, choice: Mapping[str, Any]) -> float | None:
+        """How sure the writer was of a whole choice, where that is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request on its way: what it asks, who answers it, and as of when."""
+
+    body: Mapping[str, Any]
+    asked: Asked
+    source: Source
+    caller: str | None
+    model: str
+    as_of: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer has to be JSON: no refusal, marker or disclaimer can be written into it."""
+        wanted = self.body.get("response_format")
+        return isinstance(wanted, dict) and wanted.get("type") in JSON_FORMATS
+
+    def request(self, how: Mapping[str, Any] | None = None, **more: Any) -> VerifyRequest:
+        """What the guard is asked; `how` the answer was delivered goes into the record."""
+        metadata: dict[str, Any] = {"endpoint": "chat.completions", "model": self.model}
+        if self.asked.unread:
+            metadata["unread"] = list(self.asked.unread)
+        if how is not None:
+            metadata["delivery"] = dict(how)
+        return request_of(self.asked, as_of=self.as_of, metadata=metadata, **more)
+
+
+def finish_reason(verdict: Verdict) -> str:
+    """How an answer ends that the policy put in the place of the model's."""
+    return "content_filter" if verdict.action == "block" else "stop"
+
+
+def unverified_in(asked: Asked, message: Mapping[str, Any]) -> list[str]:
+    """What no verification has read: parts of the question that are no text, and whatever an answer holds beside its text."""
+    beside = [key for key, value in message.items() if value and key not in VERIFIABLE]
+    return [*asked.unread, *beside]
+
+
+def precheck_choice(exchange: Exchange, verdict: Verdict) -> dict[str, Any]:
+    """The choice that says what question and context alone came to."""
+    return _said_instead(exchange, verdict, 0)
+
+
+def delivered_choice(
+    exchange: Exchange, choice: Mapping[str, Any], occurrence: Occurrence, draft: str
+) -> dict[str, Any]:
+    """A choice as it is delivered: as it is, with the text that the policy makes of it, or with what is said instead."""
+    verdict = occurrence.verdict
+    if verdict.action in ("block", "clarify"):
+        return _said_instead(exchange, verdict, choice.get("index", 0))
+    message = dict(choice["message"])
+    if verdict.mode == "enforce":  # thoughts and the like are text that nobody verified
+        message = {key: value for key, value in message.items() if key in VERIFIABLE | ACTS}
+    text = draft if exchange.wants_json else delivered(verdict, draft)
+    if not draft.strip() or text == draft:
+        return {**choice, "message": message}
+    return {**choice, "message": message | {"content": text}, "logprobs": None}
+
+
+def _said_instead(exchange: Exchange, verdict: Verdict, index: int) -> dict[str, Any]:
+    text = verdict.safe_response or ""
+    said = {"content": None, "refusal": text} if exchange.wants_json else {"content": text, "refusal": None}
+    message = {"role": "assistant", **said}
+    return {"index": index, "message": message, "logprobs": None, "finish_reason": finish_reason(verdict)}

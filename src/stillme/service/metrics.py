@@ -1,0 +1,118 @@
+"""What Prometheus sees: decisions beside what the mode made of them, reasons, times, errors. No label holds a caller's text."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from stillme.guard import Occurrence
+from stillme.reasons import Decision
+from stillme.version import __version__
+
+__all__ = ["Metrics"]
+
+SECONDS: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+RECENT: Final = 1000
+SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class Metrics:
+    """The figures of one process; safe to share between threads."""
+
+    content_type: Final = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        registry = self._registry
+        self._verdicts = Counter(
+            "stillme_verdicts", "Verdicts given", ("decision", "action", "mode", "language"), registry=registry
+        )
+        self._unverified = Counter("stillme_unverified", "Verdicts with verified: false", registry=registry)
+        self._reasons = Counter("stillme_reasons", "Reason codes of verdicts", ("reason",), registry=registry)
+        self._validators = Histogram(
+            "stillme_validator_seconds", "Time of a validator", ("validator",), buckets=SECONDS, registry=registry
+        )
+        self._outcomes = Counter(
+            "stillme_findings", "Outcomes of validators", ("validator", "outcome"), registry=registry
+        )
+        self._verifying = Histogram(
+            "stillme_verification_seconds", "Time to a verdict", buckets=SECONDS, registry=registry
+        )
+        self._passed = Gauge(
+            "stillme_validation_pass_rate",
+            f"Share of the last {RECENT} verdicts that say answer",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._requests = Counter("stillme_http_requests", "Requests", ("method", "route", "status"), registry=registry)
+        self._times = Histogram(
+            "stillme_http_request_seconds", "Time of a request", ("route",), buckets=SECONDS, registry=registry
+        )
+        self._open = Gauge(
+            "stillme_http_requests_open", "Requests under way", registry=registry, multiprocess_mode="livesum"
+        )
+        self._errors = Counter("stillme_errors", "Requests that failed", ("status",), registry=registry)
+        self._reloads = Counter(
+            "stillme_policy_reloads", "Looks at a changed policy file", ("outcome",), registry=registry
+        )
+        self._models = Counter(
+            "stillme_model_calls", "Answers asked of models", ("provider", "outcome"), registry=registry
+        )
+        Gauge("stillme_build_info", "The version", ("version",), registry=registry, multiprocess_mode="max").labels(
+            __version__
+        ).set(1)
+        self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._lock = threading.Lock()
+
+    def text(self) -> bytes:
+        """Everything, as Prometheus reads it; where several processes serve, of all of them together."""
+        if not os.environ.get(SHARED):
+            return generate_latest(self._registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+    def verdicts(self, occurrences: Sequence[Occurrence]) -> None:
+        """Count verdicts as they came about."""
+        for occurrence in occurrences:
+            verdict = occurrence.verdict
+            self._verdicts.labels(verdict.decision.value, verdict.action, verdict.mode, verdict.language).inc()
+            self._verifying.observe(verdict.metrics.elapsed_ms / 1000)
+            if not verdict.verified:
+                self._unverified.inc()
+            for reason in verdict.reasons:
+                self._reasons.labels(reason).inc()
+            for finding in verdict.findings:
+                self._outcomes.labels(finding.validator, finding.outcome).inc()
+                self._validators.labels(finding.validator).observe(finding.elapsed_ms / 1000)
+        with self._lock:
+            self._recent += [o.verdict.decision is Decision.ANSWER for o in occurrences]
+            if self._recent:
+                self._passed.set(sum(self._recent) / len(self._recent))
+
+    def opened(self, number: int) -> None:
+        """Note how many requests are under way."""
+        self._open.set(number)
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        known = method if method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS") else "other"
+        self._requests.labels(known, route, status).inc()
+        self._times.labels(route).observe(seconds)
+        if status >= 400:
+            self._errors.labels(status).inc()
+
+    def reload(self, event: str, _: str) -> None:
+        """Count a look at a changed policy file, as PolicyWatcher tells of it."""
+        self._reloads.labels(event).inc()
+
+    def model(self, provider: str, outcome: str) -> None:
+        """Count an answer that a model was asked for."""
+        self._models.labels(provider, outcome).inc()

@@ -1,0 +1,42 @@
+"""Where verdicts of every endpoint come together: kept in the audit store first, then counted and told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stillme.guard import Occurrence, Recorder
+from stillme.service.metrics import Metrics
+from stillme.service.telemetry import Telemetry
+
+__all__ = ["Recording"]
+
+log = logging.getLogger("stillme.verdicts")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recorder that counts only what was kept."""
+
+    store: Recorder | None
+    metrics: Metrics
+    telemetry: Telemetry | None = None
+
+    def record(self, occurrences: Sequence[Occurrence]) -> None:
+        """Keep, count, tell and log verdicts; the log has codes and ids, no texts."""
+        if self.store is not None:
+            self.store.record(occurrences)
+        self.metrics.verdicts(occurrences)
+        if self.telemetry is not None:
+            self.telemetry.verdicts(occurrences)
+        for each in occurrences:
+            verdict = each.verdict
+            log.info(
+                "%s %s %s %s %s",
+                verdict.decision.value,
+                verdict.action,
+                verdict.mode,
+                ",".join(verdict.reasons) or "-",
+                verdict.validator_trace_id,
+            )

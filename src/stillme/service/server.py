@@ -1,0 +1,111 @@
+"""Runs the application: binds, serves, and on SIGTERM or Ctrl-C finishes what it accepted."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from stillme.errors import InputError
+from stillme.service.app import create_app, parts_from
+from stillme.service.auth import Keys
+from stillme.service.metrics import SHARED
+from stillme.service.settings import ServiceSettings
+
+__all__ = ["application", "serve"]
+
+LOGGING: Final[dict[str, Any]] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
+    "loggers": {
+        "stillme": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
+}
+log = logging.getLogger("stillme.service")
+
+
+def application() -> ASGIApp:
+    """The application as the environment describes it, for one of several processes or for another server."""
+    return create_app(parts_from(os.environ))
+
+
+def serve(environment: Mapping[str, str], on_start: Callable[[str], None]) -> None:
+    """Serve until told to stop; `on_start` hears the address once requests are accepted."""
+    settings = ServiceSettings.from_environment(environment)
+    if not settings.is_loopback and not Keys(settings.keys_file).are_needed:
+        raise InputError(
+            f"{settings.host} can be reached from elsewhere, and there are no API keys: "
+            "make one with `stillme keys create NAME --scope verify`, or listen on 127.0.0.1"
+        )
+    if settings.workers > 1 and not settings.port:
+        raise InputError("several workers need a port of their own choice: --port 8000, for example")
+    listening = _bound(settings)
+    address = _address(settings, listening)
+    options: dict[str, Any] = {
+        "log_config": LOGGING,
+        "access_log": False,
+        "server_header": False,
+        "date_header": True,
+        "timeout_keep_alive": 30,
+        "timeout_graceful_shutdown": round(settings.grace_s),
+        "lifespan": "on",
+    }
+    if settings.workers > 1:
+        listening.close()  # it was free, and each process listens itself
+        _serve_together(settings, options, lambda: on_start(address))
+        return
+    server = _Server(
+        uvicorn.Config(create_app(parts_from(environment, settings)), **options), lambda: on_start(address)
+    )
+    server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Tells when it accepts requests."""
+
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_start = on_start
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_start()
+
+
+def _serve_together(settings: ServiceSettings, options: dict[str, Any], on_start: Callable[[], None]) -> None:
+    """Several processes on one port; their figures come together in a folder of their own."""
+    with tempfile.TemporaryDirectory(prefix="stillme-metrics-") as shared:
+        os.environ[SHARED] = shared
+        on_start()
+        where: dict[str, Any] = {"host": settings.host, "port": settings.port, "workers": settings.workers}
+        uvicorn.run("stillme.service.server:application", factory=True, **where, **options)
+
+
+def _bound(settings: ServiceSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        listening.close()
+        where = f"{settings.host}:{settings.port}"
+        raise InputError(
+            f"{where} cannot be listened on ({error.strerror}): choose another with --host or --port"
+        ) from None
+    return listening
+
+
+def _address(settings: ServiceSettings, listening: socket.socket) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{listening.getsockname()[1]}"

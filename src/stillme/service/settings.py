@@ -1,0 +1,106 @@
+"""What an operator can decide about the service, by environment variable; what it decides for a chat stands in `chat.settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Self
+
+import stillme.settings as read
+from stillme.settings import setting
+
+__all__ = ["ServiceSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """The service as an operator wants it."""
+
+    host: str = setting(
+        "127.0.0.1", "STILLME_HOST", "the address to listen on; any but loopback needs API keys", read.text
+    )
+    port: int = setting(8000, "STILLME_PORT", "the port; 0 takes a free one", read.number(0, 65535, whole=True))
+    workers: int = setting(1, "STILLME_WORKERS", "how many processes serve", read.number(1, 64, whole=True))
+    data: str = setting("stillme-data", "STILLME_DATA", "the folder for whatever is kept in files", read.text)
+    audit: str | None = setting(
+        None,
+        "STILLME_AUDIT_STORE",
+        "the audit store: a file or postgresql://…, or none; without it audit.db in that folder",
+        read.text,
+    )
+    keys: str | None = setting(
+        None, "STILLME_KEYS_FILE", "the file of API keys; without it keys.json in that folder", read.text
+    )
+    most_bytes: int = setting(
+        8_000_000, "STILLME_MAX_BODY_BYTES", "a larger request is 413", read.number(1_000, 1_000_000_000, whole=True)
+    )
+    body_timeout_s: float = setting(
+        10.0, "STILLME_BODY_TIMEOUT_S", "a request that takes longer to arrive is 408", read.number(0.1, 600)
+    )
+    timeout_s: float = setting(
+        30.0, "STILLME_REQUEST_TIMEOUT_S", "a verification that takes longer is 408", read.number(0.1, 3600)
+    )
+    chat_timeout_s: float = setting(
+        120.0, "STILLME_CHAT_TIMEOUT_S", "a chat answer that takes longer is 408", read.number(0.1, 3600)
+    )
+    threads: int = setting(
+        4, "STILLME_THREADS", "how many verifications run at once in a process", read.number(1, 256, whole=True)
+    )
+    waiting: int = setting(
+        64,
+        "STILLME_MAX_WAITING",
+        "how many more may wait for their turn; beyond, 429",
+        read.number(0, 100_000, whole=True),
+    )
+    most_requests: int = setting(
+        512,
+        "STILLME_MAX_REQUESTS",
+        "how many requests may be open at once; beyond, 429",
+        read.number(1, 100_000, whole=True),
+    )
+    most_batch: int = setting(
+        256, "STILLME_MAX_BATCH", "how many requests a batch may hold", read.number(1, 100_000, whole=True)
+    )
+    origins: tuple[str, ...] = setting(
+        (), "STILLME_CORS_ORIGINS", "web origins that may call, with commas between; none by default", read.words
+    )
+    grace_s: float = setting(
+        30.0, "STILLME_SHUTDOWN_S", "how long a stopping service finishes what it accepted", read.number(0, 3600)
+    )
+
+    upstream_url: str | None = setting(
+        None, "STILLME_UPSTREAM_URL", "the OpenAI-compatible server behind /v1/chat/completions", read.text
+    )
+    upstream_key: str | None = setting(None, "STILLME_UPSTREAM_API_KEY", "the key that it wants", read.text)
+    upstream_model: str = setting(
+        "default", "STILLME_UPSTREAM_MODEL", "the model that is asked where a request names none", read.text
+    )
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+        """The settings as the environment gives them, or an InputError that names the variable."""
+        return read.from_environment(cls, environment)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def keys_file(self) -> Path:
+        """Where the API keys are."""
+        return Path(self.keys) if self.keys else Path(self.data) / "keys.json"
+
+    @property
+    def audit_store(self) -> str | None:
+        """Where verdicts are recorded, or None where the operator wants no record."""
+        if self.audit is None:
+            return str(Path(self.data) / "audit.db")
+        return None if self.audit.lower() == "none" else self.audit

@@ -1,0 +1,30 @@
+"""The whole OpenAPI document is fuzzed: whatever is sent, nothing fails inside and every answer is as the document says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.service.conftest import Start
+
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
+    "response_headers_conformance,unsupported_method"
+)
+
+
+def test_no_request_makes_the_service_fail(start: Start, handbook: Path, tmp_path: Path) -> None:
+    """Valid and invalid requests of every operation, with the validators on."""
+    service = start(STILLME_KNOWLEDGE=str(handbook), ENABLE_VALIDATORS="true", STILLME_MAX_WAITING="1000")
+    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json", "--checks", CHECKS]
+    options = ["--max-examples", "25", "--generation-deterministic", "--no-color"]
+
+    # Beside the project, schemathesis would take up settings of it and of pytest.
+    quiet = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [*command, *options], cwd=tmp_path, env=quiet, capture_output=True, text=True, timeout=110, check=False
+    )
+
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
