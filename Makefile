@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
 
-.PHONY: demo serve test check unit test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -41,6 +41,9 @@ bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder 
 
 bench-grounding-speed: $(VENV)/tested ## measure its speed beside encoder passes; DATA adds throughput on its texts
 	$(BIN)/python -m benchmarks.grounding --speed $(DATA) $(if $(RECORD),--out $(RECORD))
+
+bench-eval: $(VENV)/tested ## measure an evaluation end to end: cases a second by processes, peak memory on 100,000 cases
+	$(BIN)/python -m benchmarks.eval $(if $(RECORD),--json $(RECORD))
 
 bench-retrieval: $(VENV)/tested ## measure how well passages are found, on the sets of DATA=folder
 	$(BIN)/python -m benchmarks.retrieval $(DATA)

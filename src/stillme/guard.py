@@ -317,13 +317,14 @@ def _verdict(
 
 
 def _is_calibrated(policy: Policy, evidence: Evidence) -> bool:
-    """Whether the thresholds were calibrated with this model for this language, and no drift was found since."""
+    """Whether the thresholds were calibrated with this model for this language and domain, and no drift was found since."""
     found = policy.calibration
     return (
         found is not None
         and found.drifted is None
         and found.model_id == evidence.grounder.id
         and evidence.language in found.languages
+        and (not found.domains or evidence.request.metadata.domain in found.domains)
     )
 
 

@@ -103,7 +103,7 @@ def test_entry_points_are_not_read_for_a_built_in_name(monkeypatch: pytest.Monke
     def refuse(**_: object) -> list[Any]:
         raise AssertionError("entry points were read")
 
-    monkeypatch.setattr(registry, "entry_points", refuse)
+    monkeypatch.setattr(registry, "distributions", refuse)
 
     assert validator_class("EvidenceOverlap").name == "EvidenceOverlap"
 

@@ -22,6 +22,7 @@ from stillme.audit.record import Body, Entry, compact, from_word, instant, one_w
 from stillme.contract import Verdict, VerifyRequest
 from stillme.guard import Occurrence
 from stillme.policy import Policy
+from stillme.policy.sections import Rollout
 from stillme.validators.chain import attempt
 
 if TYPE_CHECKING:
@@ -220,16 +221,17 @@ def _redactor(patterns: tuple[tuple[str, str | bool], ...]) -> Redactor:
 
 def _policy_text(policy: Policy) -> tuple[str, str]:
     """The digest of the policy written out, and that text; made once for each policy."""
-    known = _WRITTEN.get(policy.hash)
+    key = (policy.hash, policy.rollout)  # which is no part of the hash, for it judges no request
+    known = _WRITTEN.get(key)
     if known is None:
         if len(_WRITTEN) >= MOST_POLICIES:
             _WRITTEN.clear()
         text = policy.to_yaml()
-        known = _WRITTEN[policy.hash] = (sha256(text), text)
+        known = _WRITTEN[key] = (sha256(text), text)
     return known
 
 
-_WRITTEN: dict[str, tuple[str, str]] = {}
+_WRITTEN: dict[tuple[str, Rollout], tuple[str, str]] = {}
 
 
 # reading back

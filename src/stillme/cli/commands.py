@@ -16,9 +16,14 @@ import click
 
 from stillme.cli.audit import audit
 from stillme.cli.audit_options import KEY, STORE_VARIABLE, recording, user_name
+from stillme.cli.calibrate import calibrate, drift
 from stillme.cli.chat import chat
+from stillme.cli.eval import evaluate
 from stillme.cli.ingest import ingest
+from stillme.cli.policy_diff import diff
 from stillme.cli.report import Exit, Report, complain, print_text
+from stillme.cli.report_command import report
+from stillme.cli.rollout import rollout
 from stillme.cli.search import search
 from stillme.cli.serve import keys, serve
 from stillme.errors import InputError, PolicyError, StillMeError, shown
@@ -68,7 +73,7 @@ def cli() -> None:
 
 
 cli.add_command(audit)
-for command in (serve, keys, ingest, search, chat):
+for command in (serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
     cli.add_command(command)
 
 POLICY_HELP = "A YAML file, or one of lite (the default), book, strict."
@@ -154,6 +159,9 @@ def policy_schema() -> None:
     from stillme.policy import policy_schema
 
     print_text(json.dumps(policy_schema(), indent=2, ensure_ascii=False))
+
+
+policy_group.add_command(diff)
 
 
 @cli.command(short_help="List the validators.")

@@ -37,6 +37,9 @@ class Exit(IntEnum):
     REFUSE = 10
     ASK_CLARIFY = 11
     ANSWER = 0
+    TOO_LITTLE = 8
+    DRIFTED = 9
+    BAR_MISSED = 12
     OTHER = 1
     INTERRUPTED = 130
     PIPE_CLOSED = 141

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.report import complain, print_text
+from stillme.cli.report import print_text
 from stillme.errors import BackendError
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def _tell(address: str) -> None:
 
     print_text(f"StillMe serves at {address} (try {address}/docs); Ctrl-C stops it.")
     if not ChatSettings.from_environment(os.environ).validate:
-        complain("chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on")
+        note = "chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on"
+        click.echo(f"note: {note}", err=True)
 
 
 def _not_installed(error: ModuleNotFoundError) -> BackendError:
@@ -103,7 +104,7 @@ def list_keys(keys_file: str | None) -> None:
 def revoke(name: str, keys_file: str | None) -> None:
     """Shut out the key called NAME (or with that id)."""
     _keys(keys_file).revoke(name)
-    complain(f"revoked: {name}")
+    click.echo(f"revoked: {name}", err=True)
 
 
 def _keys(path: str | None) -> Keys:

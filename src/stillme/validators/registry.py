@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions
 from inspect import get_annotations
 from types import SimpleNamespace
 from typing import Any, cast, get_type_hints
@@ -138,7 +138,7 @@ def validator_class(name: str) -> type[Any]:
     """The class of that name, built in or from an installed package; PolicyError says why there is none."""
     if name in MODULES:
         return _built_in_class(name)
-    return _plugin_class(name, list(entry_points(group=GROUP)))
+    return _plugin_class(name, _entries())
 
 
 def chain_with(plugins: Mapping[str, type[Any]]) -> list[Slot]:
@@ -154,11 +154,9 @@ def chain_with(plugins: Mapping[str, type[Any]]) -> list[Slot]:
 
 def available() -> list[Available]:
     """Every validator that a policy may name, built-in ones first; one that cannot be used says why."""
-    entries = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, _origin(entry)))
+    entries = sorted(_entries(), key=lambda entry: (entry.name, entry.origin))
     rows = [_listed(name, "built in", partial(_built_in_class, name)) for name in BUILT_IN]
-    return rows + [
-        _listed(entry.name, _origin(entry), partial(_plugin_class, entry.name, entries)) for entry in entries
-    ]
+    return rows + [_listed(entry.name, entry.origin, partial(_plugin_class, entry.name, entries)) for entry in entries]
 
 
 def parameters(cls: type[Any]) -> dict[str, Parameter]:
@@ -195,11 +193,44 @@ def _built_in_class(name: str) -> type[Any]:
     return found
 
 
-def _plugin_class(name: str, entries: list[EntryPoint]) -> type[Any]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Registered:
+    """A validator that an installed package registers, as it wrote it; nothing is checked until it is loaded."""
+
+    name: str
+    value: str
+    origin: str
+
+    def load(self) -> Any:
+        return EntryPoint(self.name, self.value, GROUP).load()
+
+
+def _entries() -> list[_Registered]:
+    """What installed packages register. Each file is read by itself: one with nonsense in it hides no other."""
+    found: dict[str, list[_Registered]] = {}
+    for distribution in distributions():
+        text = distribution.read_text("entry_points.txt") or ""
+        name = str(distribution.metadata["Name"])
+        if f"[{GROUP}]" in text and name not in found:  # of two installed versions the first one is imported
+            origin = f"{name} {distribution.version}"
+            found[name] = [_Registered(key, value, origin) for key, value in _section(text)]
+    return [entry for entries in found.values() for entry in entries]
+
+
+def _section(text: str) -> list[tuple[str, str]]:
+    """The names and values below our heading, in a file of `name = value` lines under `[headings]`."""
+    lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+    start = lines.index(f"[{GROUP}]") + 1 if f"[{GROUP}]" in lines else len(lines)
+    end = next((n for n, line in enumerate(lines[start:], start) if line.startswith("[")), len(lines))
+    pairs = (line.partition("=") for line in lines[start:end] if "=" in line)
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
+
+
+def _plugin_class(name: str, entries: list[_Registered]) -> type[Any]:
     matching = [entry for entry in entries if entry.name == name]
     if not matching:
         raise PolicyError(_unknown(name, [entry.name for entry in entries]))
-    origins = " and ".join(sorted(_origin(entry) for entry in matching))
+    origins = " and ".join(sorted(entry.origin for entry in matching))
     if name in MODULES:
         raise PolicyError(f"{origins} registers {name}, but that name is built in: it is not used")
     if len(matching) > 1:
@@ -229,10 +260,6 @@ def _unknown(name: str, plugins: list[str]) -> str:
     guess = nearest(name, names)
     hint = f"did you mean {guess}? " if guess else ""
     return f"unknown validator {shown(name)}: {hint}valid names: {', '.join(names)}"
-
-
-def _origin(entry: EntryPoint) -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown distribution"
 
 
 def _stage(cls: type[Any]) -> Any:
