@@ -3,7 +3,7 @@
 - `docs/cli.md`: the help of every command, and a page as `stillme verify --human` prints it
 - `docs/reasons.md`: the table of reason codes, from the registry and `wording/`
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
-- `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them
+- `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `src/stillme/schemas/`: the JSON Schema of request, verdict and policy
 
@@ -41,6 +41,7 @@ from stillme.settings import rows as settings_of
 DOCS = Path(__file__).resolve().parent
 GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
+SERVICE_RECORD = DOCS.parent / "benchmarks" / "records" / "service.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 WIDTH = 80
@@ -70,7 +71,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "reasons.md", filled(DOCS / "reasons.md", "reasons", "\n".join(reasons_table()))
     yield DOCS / "grounding.md", grounding_page()
     settings = (ServiceSettings, ChatSettings)
-    yield DOCS / "service-api.md", filled(DOCS / "service-api.md", "settings", "\n".join(settings_table(*settings)))
+    service = filled(DOCS / "service-api.md", "settings", "\n".join(settings_table(*settings)))
+    yield DOCS / "service-api.md", between(service, "speed", "\n".join(service_speed()))
     yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
         page = DOCS / "validators" / f"{name}.md"
@@ -87,6 +89,21 @@ def grounding_page() -> str:
     for part in ("quality", "systems", "conflicts", "speed"):
         page = between(page, part, found[part] or "The record of the last run has no figures for this.")
     return page
+
+
+def service_speed() -> Iterator[str]:
+    """What the last run of `make bench-service` measured."""
+    record = json.loads(SERVICE_RECORD.read_text(encoding="utf-8"))
+    yield f"Version {record['version']}, {record['machine']}, Python {record['python']}; one worker, the audit record durable.\n"
+    yield "| | connections | a second | p50 ms | p99 ms | turned away |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for row in record["loads"]:
+        figures = f"{row['per_s']:,.0f} | {row['p50_ms']:,.1f} | {row['p99_ms']:,.1f} | {row['turned_away']:,}"
+        yield f"| {row['what']} | {row['connections']} | {figures} |"
+    yield ""
+    for kind, own in record["in_process_ms"].items():
+        over, share = record[f"overhead_{kind}_ms"], record[f"share_of_echo_{kind}"]
+        yield f"- {kind}: {own:.2f} ms in process (p50), {over:+.2f} ms over HTTP; {share:.1%} of a bare FastAPI echo at 32 connections."
 
 
 def settings_table(*classes: type[Any]) -> Iterator[str]:

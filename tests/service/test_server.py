@@ -120,6 +120,20 @@ def test_what_cannot_be_served_is_told_in_one_line(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_store_that_is_not_there_yet_keeps_nobody_from_starting(tmp_path: Path) -> None:
+    """Verification works, the chat is a 503 that says nothing of where the store is, and readiness says what is missing."""
+    flags = ["--knowledge", "postgresql://user:secret-word@127.0.0.1:1/nowhere"]
+    with process(tmp_path / "data", *flags) as (url, _):
+        verdict = post(url, REQUEST)
+        chat = CLIENT.post(f"{url}/api/chat/rag", json={"message": "How many days of leave are there?"})
+        ready = CLIENT.get(f"{url}/readyz")
+
+    assert (verdict.status_code, chat.status_code, ready.status_code) == (200, 503, 503)
+    assert ready.json()["checks"] == {"policy": "ok", "knowledge": "not reachable", "audit": "ok"}
+    assert "nowhere" not in chat.text
+    assert "secret-word" not in chat.text
+
+
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     """It names the port and the flag."""
     with process(tmp_path / "data") as (url, _):

@@ -30,6 +30,7 @@ __all__ = [
 CONFIDENCE: Final = 0.95
 Method = Literal["exact", "wilson"]
 TINY: Final = 1e-300
+UNDERFLOW: Final = 1e-250
 EPSILON: Final = 1e-16
 MOST_STEPS: Final = 1_000_000
 STIRLING_FROM: Final = 16.0
@@ -154,6 +155,8 @@ def _wilson(successes: float, trials: float, z: float) -> Interval:
 
 def _lower_part(x: float, y: float, a: float, b: float) -> float:
     """I_x(a, b) for x below the mean, by the continued fraction in Lentz's form."""
+    if x < UNDERFLOW:  # the first term of its series, which is all of it there; what follows would underflow
+        return math.exp(a * math.log(x) - math.log(a) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b))
     front = _power(x, y, a, b) * b / (a + b)
     if front == 0.0:
         return 0.0
@@ -198,7 +201,7 @@ def _stirling_error(n: float) -> float:
 def _deviance(x: float, mean: float) -> float:
     """x ln(x/mean) + mean - x, without the cancellation where both are close."""
     if abs(x - mean) >= 0.1 * (x + mean):
-        return x * math.log(x / mean) + mean - x
+        return x * math.log(x / mean) + mean - x if mean > 0 else math.inf
     v = (x - mean) / (x + mean)
     total, term = (x - mean) * v, 2 * x * v
     for j in range(1, 1000):

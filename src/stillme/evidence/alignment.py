@@ -23,11 +23,17 @@ __all__ = ["Alignment", "Objection", "align"]
 # objections that make the source say something else, not merely nothing
 DETERMINERS: Final = frozenset(["the", "a", "an", "this", "that", "its", "his", "her", "their"])
 TURNING: Final = frozenset({"negation", "exception", "modal", "unsure", "partial"})
+# Before a negation these make it the condition of the one before; these part two that have nothing to do with each other.
+CONDITIONAL: Final = frozenset(["if", "nếu", "mà", "khi"])
+PARTING: Final = frozenset(["and", "or", "but", ";", ".", "và", "hoặc", "nhưng"])
 CLOSE: Final = 0.6
 NEAR: Final = 3
 ELLIPTIC: Final = 3
 MOST_PLAIN: Final = 32
-INCOMPATIBLE: Final = frozenset({"figure", "name", "negation", "opposite", "roles", "quantifier", "binding"})
+MOST_BRIEF: Final = 160
+INCOMPATIBLE: Final = frozenset(
+    {"figure", "name", "name elsewhere", "negation", "opposite", "roles", "quantifier", "binding", "owner"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +161,7 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
         found.covered -= tokens
         if any(agrees(q, t) and (s is found.best or rival is None or _carries(found, s, q)) for s, t in theirs):
             found.covered |= tokens
-        elif rival is not None:
+        elif rival is not None and _alike(found):
             found.objections.append(
                 Objection("figure", q.first, q.last, found.source.text.slice(rival.first, rival.last))
             )
@@ -179,9 +185,10 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
             found.covered |= tokens
             continue
         rival = next((n for n in others if _same_place(claim, name, best, n)), None)
-        if rival is not None and _alike(found, name) and not (known and best.refers_back):
+        if rival is not None and _alike(found, name.first, name.last) and not (known and best.refers_back):
+            kind = "name elsewhere" if _spoken_of(found, name, known) else "name"
             found.objections.append(
-                Objection("name", name.first, name.last, found.source.text.slice(rival.first, rival.last))
+                Objection(kind, name.first, name.last, found.source.text.slice(rival.first, rival.last))
             )
         elif known:
             found.context |= tokens
@@ -192,6 +199,11 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
     if short and unnamed and others and not best.refers_back:
         instead = found.source.text.slice(others[0].first, others[0].last)
         found.objections.append(Objection("name", claim.first, claim.last, instead))
+
+
+def _spoken_of(found: Alignment, name: Name, known: bool) -> bool:
+    """Whether the passage has the name, or a part of it, elsewhere: then the best statement may well be about it without saying so."""
+    return known or any(part in found.source.folded for part in name.parts)
 
 
 def _named(found: Alignment, name: Name, known: bool) -> bool:
@@ -246,12 +258,15 @@ def _carries(found: Alignment, statement: Statement, item: Name | Quantity) -> b
     return _speaks_of(found, statement, item)
 
 
-def _alike(found: Alignment, name: Name) -> bool:
-    """Whether the rest of the claim stands in the best statement, so that its name replaces the claim's."""
-    rest = [i for i in found.claim.content if not name.first <= i < name.last]
+def _alike(found: Alignment, first: int = 0, last: int = 0) -> bool:
+    """Whether the claim but for its figures, or for a name, stands in the best statement, so that what that has in their place is meant."""
+    figures = (
+        {i for q in found.claim.quantities for i in range(q.first, q.last)} if first == last else range(first, last)
+    )
+    rest = [i for i in found.claim.content if i not in figures]
     words, stems, meant = found.claim.reading.text.words, found.best.stems, found.claim.reading.concepts
     said = sum(words[i].stem in stems or not found.best.concepts.isdisjoint(meant[i]) for i in rest)
-    return bool(rest) and said >= CLOSE * len(rest)
+    return bool(rest or first == last) and said >= CLOSE * len(rest)
 
 
 def _pairs(claim: Statement, source: Statement) -> dict[int, int]:
@@ -289,6 +304,7 @@ def _polarity(found: Alignment) -> None:
         pairs = {i: j for i, j in _pairs(found.claim, source).items() if i not in seen}
         if close(found.claim, source):
             _negation(found, source, pairs)
+            _denial_dropped(found, source, pairs)
         seen |= pairs.keys()
 
 
@@ -305,22 +321,53 @@ def _negation(found: Alignment, source: Statement, pairs: dict[int, int]) -> Non
     turned = [head for head in _denied(claim, source) if head in pairs and not source.denies(pairs[head])]
     if source.negations:
         turned = []  # both deny something: another wording puts the negation on another word
-    turned += [back[head] for head in _denied(source, claim) if head in back and not claim.denies(back[head])]
-    turned = [i for i in turned if not _opposed(found, i)]
+    theirs, mine = source.denied_clauses(claim), claim.denied_clauses(source)
+    turned = [i for i in turned if source.segment(pairs[i]) not in theirs]
+    if claim.negations or not _cancel(source):
+        turned += [back[head] for head in _denied(source, claim) if head in back and not claim.denies(back[head])]
+    turned = [i for i in turned if claim.segment(i) not in mine and not _opposed(found, i)]
+    if not turned and len(claim.negations) == 1 and _cancel(source) and not claim.has("denying"):
+        found.objections.append(Objection("doubt", claim.first, claim.last))
     if turned:
         said = source.reading.text.slice(source.first, source.last)
         found.objections.append(Objection("negation", min(turned), max(turned) + 1, said))
+
+
+def _denial_dropped(found: Alignment, source: Statement, pairs: dict[int, int]) -> None:
+    """The source denies in words what the claim says, and says nothing else: 'stop eating' against 'you may eat'."""
+    claim = found.claim
+    if len(found.missing) > 1 or found.objections or not source.has("denying_verb"):
+        return
+    if claim.negations or source.negations or claim.has("denying") or claim.has("exception"):
+        return
+    clauses = source.denied_clauses(claim, "denying_verb")
+    denied = [i for i, j in pairs.items() if source.segment(j) in clauses]
+    if denied and len(denied) >= CLOSE * len(pairs):
+        found.objections.append(Objection("negation", min(denied), max(denied) + 1))
+
+
+def _cancel(source: Statement) -> bool:
+    """Whether two negations of one statement make it affirm: 'nobody may enter without a ticket', 'không được vào nếu không có vé'."""
+    if len(source.negations) != 2:
+        return False
+    words, (first, second) = source.reading.text.lowers, (cue for cue, _, _ in source.negations)
+    conditional = words[second] == "without" or words[second - 1] in CONDITIONAL
+    return conditional and not any(words[i] in PARTING for i in range(first, second))
 
 
 def _denied(statement: Statement, other: Statement) -> list[int]:
     """The words a statement denies, but for negations that are part of a word the other has: 'chưa sử dụng' is 'unused'."""
     meant, words = statement.reading.concepts, statement.reading.text.words
     denied: list[int] = []
+    if not statement.negations:
+        return denied
+    counts = Counter(words[j].stem for j in statement.content)
+    denials = Counter(words[head].stem for _, head, _ in statement.negations if head is not None)
     for cue, head, reach in statement.negations:
         if head is None or not other.concepts.isdisjoint(meant[cue]):
             continue
-        counts = Counter(words[j].stem for j in statement.content)
-        if counts[words[head].stem] == 1 and words[head].stem in other.stems:
+        stem = words[head].stem
+        if counts[stem] == denials[stem] and stem in other.stems:  # each time it is said, it is denied
             denied.append(head)
         else:  # the verb is said twice, or in other words: what it denies is told by its objects
             denied += [j for j in sorted(reach) if words[j].content and counts[words[j].stem] == 1]
@@ -340,41 +387,82 @@ def _opposed(found: Alignment, i: int) -> bool:
 
 
 def _opposites(found: Alignment) -> None:
-    """A word of the claim whose opposite stands in the source, where the word itself does not."""
-    opposites = opposite_stems()
-    words = found.claim.reading.text.words
-    mine = found.claim.every_stem
-    for i in range(found.claim.first, found.claim.last):
-        word = words[i]
-        if not word.word or word.stem in found.best.every_stem:
-            continue
-        against = opposites.get(word.stem) or opposites.get(word.lower)
-        if (
-            against
-            and _stands_unmatched(against, found.best, mine)
-            and not found.claim.negations
-            and not found.best.negations
-        ):
-            found.covered.discard(i)
-            found.objections.append(Objection("opposite", i, i + 1))
+    """A word of the claim whose opposite stands in the source in its place: with what the claim says beside it."""
+    if not found.claim.negations and not found.best.negations:
+        opposites = opposite_stems()
+        words = found.claim.reading.text.words
+        for i in range(found.claim.first, found.claim.last):
+            against = opposites.get(words[i].stem) or opposites.get(words[i].lower) if words[i].word else None
+            if against and i not in found.claim.bounds and _replaced(found, i, against):
+                found.covered.discard(i)
+                found.objections.append(Objection("opposite", i, i + 1))
     _opposite_phrases(found)
 
 
-def _stands_unmatched(against: frozenset[str], source: Statement, mine: frozenset[str]) -> bool:
-    return any(stem in source.every_stem and stem not in mine for stem in against)
+def _replaced(found: Alignment, i: int, against: frozenset[str]) -> bool:
+    """Whether an opposite stands in the source in the place of a word of the claim, and not beside it."""
+    best, claim = found.best, found.claim
+    if best.every_stem.isdisjoint(against):
+        return False
+    stem, brief = claim.reading.text.words[i].stem, _is_brief(claim) and _is_brief(best)
+    if stem in best.every_stem:
+        return brief and _replaced_in_clause(found, i, against)
+    unmatched = any(a in best.every_stem and a not in claim.every_stem for a in against)
+    return unmatched and not (brief and _meant_elsewhere(found, i, against))
+
+
+def _is_brief(statement: Statement) -> bool:
+    """Whether a statement is short enough to be read clause by clause for each of its words."""
+    return statement.last - statement.first <= MOST_BRIEF
+
+
+def _replaced_in_clause(found: Alignment, i: int, against: frozenset[str]) -> bool:
+    """Whether the one clause of the source that says what the claim says behind the word has the opposite in its place."""
+    best, claim = found.best, found.claim
+    stem = claim.reading.text.words[i].stem
+    beside = _said_behind(claim, i) or claim.said_by_clause[claim.segment(i)] - {stem}
+    if len(beside) < 2 and not any(s[0].isdigit() for s in beside):
+        return False
+    shared = {n: len(beside & stems) for n, stems in best.said_by_clause.items()}
+    most = max(shared.values())
+    where = [n for n, count in shared.items() if count == most]
+    here = best.said_by_clause[where[0]]
+    placed = len(where) == 1 and most >= len(beside) / 2 and stem not in here
+    return placed and bool((here & against) - claim.every_stem)
+
+
+def _said_behind(claim: Statement, i: int) -> frozenset[str]:
+    """The stems of the content words behind a word, to the end of its clause: what is before it may be said of several."""
+    words, here = claim.reading.text.words, claim.segment(i)
+    return frozenset(words[j].stem for j in claim.content if j > i and claim.segment(j) == here)
+
+
+def _meant_elsewhere(found: Alignment, i: int, against: frozenset[str]) -> bool:
+    """Whether the source says the word in another word, so that its opposite there is about something else."""
+    meant, words = set(found.claim.reading.concepts[i]), found.best.reading.text.words
+    theirs = found.best.reading.concepts
+    tokens = range(found.best.first, found.best.last)
+    return any(not meant.isdisjoint(theirs[j]) for j in tokens if words[j].stem not in against)
 
 
 def _opposite_phrases(found: Alignment) -> None:
     """Opposites of two words, as Vietnamese has them: 'tối đa' against 'tối thiểu'."""
     opposites = opposite_stems()
     lowers = found.claim.lowers
-    theirs = set(map(" ".join, pairwise(found.best.lowers)))
+    theirs = {phrase: found.best.first + k for k, phrase in enumerate(map(" ".join, pairwise(found.best.lowers)))}
     mine = list(map(" ".join, pairwise(lowers)))
     for k, phrase in enumerate(mine):
         against = opposites.get(phrase)
-        if against and phrase not in theirs and any(a in theirs and a not in mine for a in against):
-            at = found.claim.first + k
+        at = found.claim.first + k
+        if not against or phrase in theirs or at in found.claim.bounds or _negated(found.claim, at):
+            continue
+        if any(a in theirs and a not in mine and not _negated(found.best, theirs[a]) for a in against):
             found.objections.append(Objection("opposite", at, at + 2))
+
+
+def _negated(statement: Statement, at: int) -> bool:
+    """Whether a negation that is no part of a phrase of two words stands in its clause."""
+    return any(cue not in (at, at + 1) for cue in statement.negations_by_clause.get(statement.segment(at), ()))
 
 
 def _roles(found: Alignment) -> None:
@@ -389,14 +477,17 @@ def _roles(found: Alignment) -> None:
 def _bindings(found: Alignment) -> None:
     """Everything the claim says stands in the best statement, but a name or figure is given to something else there."""
     best = found.best
-    if found.missing or found.objections or not _plain(best) or _copied(found):
+    if len(found.missing) > 1 or found.objections or not _plain(best) or _copied(found):
         return
     anchors: list[Name | Quantity] = [n for n in found.claim.names if best.holds_name(n)]
     anchors += [q for q in found.claim.quantities if any(agrees(q, t) for t in best.quantities)]
     for anchor in anchors:
+        if found.missing and isinstance(anchor, Name):
+            continue
         places = _places(best, anchor)
         if places and all(_bound_elsewhere(found, anchor, place, anchors) for place in places):
-            found.objections.append(Objection("binding", anchor.first, anchor.last))
+            kind = "binding" if isinstance(anchor, Name) else "owner"
+            found.objections.append(Objection(kind, anchor.first, anchor.last))
             return
 
 
@@ -434,7 +525,17 @@ def _bound_elsewhere(found: Alignment, anchor: Name | Quantity, place: int, anch
         around = [t for t in best.quantities if best.segment(t.first) == here and t.first != place]
         if any(rivals(q, t) for q in others if not isinstance(q, Name) for t in around):
             return True
+        return _owned_by_another(found, anchor, place)
     return any(_taken(found, i, anchor, place) for i in _neighbours(found.claim, anchor))
+
+
+def _owned_by_another(found: Alignment, figure: Quantity, place: int) -> bool:
+    """Whether the clause of a figure is about what the claim does not name, and what it names stands with a rival figure."""
+    claim, best = found.claim, found.best
+    said = claim.clauses[claim.segment(figure.first)]
+    own = best.clauses[best.segment(place)]
+    rival = [best.clauses[best.segment(t.first)] for t in best.quantities if rivals(figure, t)]
+    return any(said & (clause - own) and own - said - clause for clause in rival)
 
 
 def _neighbours(claim: Statement, anchor: Name | Quantity) -> list[int]:

@@ -32,7 +32,10 @@ MOST_TOKENS: Final = 20_000
 # The share of a claim's stems that a window must hold to be called contradicting: what speaks of other things only lacks it.
 SPEAKS_OF_IT: Final = 0.5
 UNREAD: Final = "; the model did not read everything: over grounding.most_tokens"
-FIGURES: Final = frozenset({"figure", "figure missing"})
+FIGURES: Final = frozenset({"figure"})
+# What nearness and word order say of natural text is wrong as often as right, and so is another name in the place of one that
+# the passage has elsewhere: the model reads those claims.
+DOUBTFUL: Final = frozenset({"roles", "binding", "name elsewhere"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,9 @@ class CascadeGrounder:
 
 def is_refuted(exact: Judgement) -> bool:
     """Whether a figure speaks against the claim, which models see badly, or a source says all of it but one thing otherwise."""
-    return exact.status == "contradicted" and (exact.objection in FIGURES or exact.only_objection)
+    if exact.status != "contradicted" or exact.objection in DOUBTFUL:
+        return False
+    return exact.objection in FIGURES or exact.only_objection
 
 
 def _is_elliptic(task: GroundingTask, claim: Claim) -> bool:
@@ -184,8 +189,8 @@ def _is_elliptic(task: GroundingTask, claim: Claim) -> bool:
 
 
 def _is_settled(exact: Judgement) -> bool:
-    """Whether exact features alone decide that the claim is supported."""
-    return exact.supported and exact.score >= joining().settled_above
+    """Whether exact features alone decide that the claim is supported: a word that no source has may be what makes it false."""
+    return exact.supported and exact.complete and not exact.objection and exact.score >= joining().settled_above
 
 
 def _cites_another(claim: Claim, exact: Judgement) -> bool:
@@ -223,7 +228,7 @@ def _read(cases: Iterable[_Case]) -> None:
 def _likeliest(case: _Case) -> list[Window]:
     """The window that shares most with the claim, of each passage that it cites, or of all."""
     windows = case.shelf.windows
-    return [_by_share(case, windows[i])[0] for i in case.claim.cited] or _all(case)[:1]
+    return [_by_share(case, windows[i])[0] for i in case.claim.cited if windows[i]] or _all(case)[:1]
 
 
 def _gathered(case: _Case) -> list[Window]:
@@ -279,6 +284,8 @@ def _together(parts: Sequence[tuple[_Case, Window, _Part]]) -> Iterable[list[tup
 
 def _judgement(case: _Case) -> Judgement:
     if not case.readings:
+        if not case.unread:
+            return case.exact
         return replace(case.exact, detail=f"{case.exact.detail}{UNREAD}".lstrip("; "))
     judged = _read_judgement(case)
     return judged if judged.supported or not case.unread else replace(judged, detail=f"{judged.detail}{UNREAD}")

@@ -25,6 +25,7 @@ __all__ = [
     "date_rules",
     "dates_agree",
     "dates_differ",
+    "dates_in_order",
     "day_and_month",
     "longest",
     "past_or_to",
@@ -619,6 +620,19 @@ def _apart(a: Date, b: Date) -> bool:
     if a.month is not None and b.month is not None and (a.month + a.months <= b.month or b.month + b.months <= a.month):
         return True
     return a.day is not None and b.day is not None and a.day != b.day
+
+
+def dates_in_order(earlier: Date, later: Date) -> bool:
+    """Whether the one surely lies before the other, by the finest part that both state."""
+    if earlier.year is None or later.year is None:
+        return False
+    if earlier.year + earlier.years <= later.year:
+        return True
+    if earlier.year != later.year or earlier.month is None or later.month is None:
+        return False
+    if earlier.month != later.month:
+        return earlier.month + earlier.months <= later.month
+    return earlier.day is not None and later.day is not None and earlier.day < later.day
 
 
 def weekday_at(window: Window, rules: DateRules, at: int) -> tuple[int, int]:

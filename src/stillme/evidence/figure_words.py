@@ -45,6 +45,8 @@ class Scan(Figures):
             return False
         if here == self.t.vi["three"] and behind in self.t.not_three:
             return False
+        if self.tokens[i - 1] in self.t.whole_before and j == i + 1:
+            return False
         return j > i + 1 or here not in self.t.needs_counted or longest(self.t.counted, self.tokens, j) is not None
 
     def tens_and_ordinal(self, i: int, numeral: Numeral, j: int) -> Sequence[Quantity]:

@@ -61,6 +61,9 @@ YEARS: Final = Unit("year", "span", 12.0, plain=False)
 PERCENT: Final = Unit("percent", "percent")
 FOUR: Final = Numeral((4.0,))
 NO_NUMERAL: Final = Numeral(())
+# What a negation makes of a bound, and how many words may stand between the two.
+TURNED: Final = {"over": "under", "under": "over"}
+TURN_REACH: Final = 4
 # From here on a Vietnamese "trên" is "over" and not "on".
 LARGE: Final = 100
 NO_HEDGE: Final = ("", False)
@@ -171,7 +174,8 @@ class Figures(Window):
         """A date."""
         first, last, dates = found
         values = (dates[0].value,) if len(dates) == 1 else tuple(date.value for date in dates)
-        place = (first + self.base, last + self.base, values, "date", "", "", False)
+        bound = self.t.date_bounds.get(self.tokens[first - 1], "")
+        place = (first + self.base, last + self.base, values, "date", "", bound, False)
         return make(Quantity, (*place, numeral, None, dates, (), self.language, False))
 
     def timed(self, first: int, clock: Clock, numeral: Numeral) -> Quantity:
@@ -198,11 +202,16 @@ class Figures(Window):
         found = back(t.hedges, tokens, first - 1)
         if not found and tokens[first - 1] == "than":
             return self.than(first - 2)
+        opening = found[1] if found else first - 1
         found = found or longest(t.hedges_behind, tokens, last)
         if not found:
             return NO_HEDGE
         kind, _, limit = found[0].partition("_")
-        return (kind if limit != "large" or large else "", limit == "limit")
+        if limit == "large" and not large:
+            return NO_HEDGE
+        if limit != "limit" and kind in TURNED and self.is_turned(opening):
+            return TURNED[kind], True
+        return (kind, limit == "limit")
 
     def than(self, at: int) -> tuple[str, bool]:
         """heavier than, younger than, no longer than."""
@@ -210,8 +219,18 @@ class Figures(Window):
         if word in self.t.than_none or not self.words[at].word:
             return "", False
         under = word in self.t.than_under
-        negated = self.tokens[at - 1] in ("no", "not")
+        negated = self.is_turned(at)
         return ("under" if under != negated else "over", negated)
+
+    def is_turned(self, at: int) -> bool:
+        """Whether a negation stands shortly before the bound at a token: not be younger than, không được chạy nhanh hơn."""
+        compared = not self.t.comparing.isdisjoint(self.tokens[at : at + 2])
+        for k in range(at - 1, max(-1, at - 1 - TURN_REACH), -1):
+            if self.tokens[k] in self.t.bound_turned:
+                return True
+            if not self.words[k].word or not (compared or self.tokens[k] in self.t.turned_across):
+                return False
+        return False
 
     # Figures that begin with digits.
 
@@ -544,6 +563,8 @@ class Figures(Window):
     def range(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity] | None:
         """three to five working days, 3-5 ngày, 12-14 March: the first half takes what the second says."""
         tokens = self.tokens
+        if tokens[j] in self.t.products:
+            return self.size(first, numeral, j)
         if tokens[j] not in self.t.ranges and not self.is_list(first, j):
             return None
         if tokens[j] == "-" and (end := self.chain_end(j)):
@@ -562,6 +583,14 @@ class Figures(Window):
         if second[0].dimension == "count" and self.is_score(first, numeral, j, second[0]):
             return [self.score(first, second[0].last - self.base, (numeral.values[0], second[0].values[0]))]
         return self.paired(self.single(first, numeral, j), second[0], tokens[j] in DASHES)
+
+    def size(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity] | None:
+        """160 × 80 cm, 60 x 40 x 30 cm: each side takes the unit of the last."""
+        last = self.tokens[first - 1] in self.t.products
+        sides = self.figure(j + 1, alone=last) if self.words[j + 1].number else ()
+        if not sides or sides[0].dimension != "length":
+            return None
+        return [self.inherited(self.single(first, numeral, j), sides[0]), *sides]
 
     def is_score(self, first: int, numeral: Numeral, j: int, second: Quantity) -> bool:
         """won 3-1, City 3–1 Rovers, a 2-2 draw; a dash between a smaller and a larger number is most often a range."""

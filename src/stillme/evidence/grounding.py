@@ -57,6 +57,8 @@ class Judgement:
     """What a rule has against the claim, by kind: a figure, a name, a negation."""
     only_objection: bool = False
     """Whether the source says everything else that the claim says."""
+    complete: bool = False
+    """Whether every word that the claim says stands in the source that supports it."""
 
     @property
     def supported(self) -> bool:
@@ -190,6 +192,8 @@ class _Bench:
         found: dict[int, _Candidate] = {}
         for place in ranked:
             passage, statement = self.library.places[place]
+            if statement.dictates and statement.dictates not in claim.stems:
+                continue  # that a reader is to say it does not make it so
             candidate = found.setdefault(passage, _Candidate(passage))
             if not candidate.statements:
                 candidate.shared = weights[place]
@@ -239,7 +243,23 @@ class _Bench:
         supporting = [item for item in scored if item[0] >= SUPPORT_AT]
         if supporting:
             score, passage, best = supporting[0]
-            return Judgement("supported", score, tuple(n for _, n, _ in supporting), _quote(passage, best))
+            return Judgement(
+                "supported", score, tuple(n for _, n, _ in supporting), _quote(passage, best),
+                objection=best.objections[0].kind if best.objections else "", complete=not best.missing,
+            )  # fmt: skip
+        reported = _reported(aligned)
+        if reported is not None:
+            passage, best = reported
+            sources = tuple(n for n, a in aligned if _states_a_figure(a))
+            score = probability(best)
+            if score >= SUPPORT_AT:
+                return Judgement(
+                    "supported",
+                    score,
+                    sources,
+                    _quote(passage, best),
+                    complete=not best.missing and not best.objections,
+                )
         against = [item for item in scored if item[2].incompatible]
         score, passage, best = against[0] if against else scored[0]
         status: Status = "contradicted" if against else "unsupported"
@@ -249,6 +269,26 @@ class _Bench:
             detail=_why(best), objection=best.objections[0].kind if best.objections else "",
             only_objection=_says_the_rest(best),
         )  # fmt: skip
+
+
+def _reported(aligned: Sequence[tuple[int, Alignment]]) -> tuple[int, Alignment] | None:
+    """A claim that tells what several sources say, laid against all of them together; None where no source states one of its figures."""
+    if len(aligned) < 2 or not aligned[0][1].claim.has("reporting"):
+        return None
+    claim = aligned[0][1].claim
+    covered = set[int]().union(*(a.covered for _, a in aligned))
+    figures = {i for q in claim.quantities for i in range(q.first, q.last)}
+    if len(claim.quantities) < 2 or not figures <= covered:
+        return None
+    passage, chief = max(aligned, key=lambda item: (len(item[1].covered), -item[0]))
+    lowers = claim.reading.text.lowers
+    telling = {i for i in claim.content if lowers[i] in cues().words("report")}
+    left = [o for o in chief.objections if not o.kind.startswith("figure")]
+    return passage, Alignment(claim, chief.source, chief.statements, covered, chief.context | telling, left)
+
+
+def _states_a_figure(found: Alignment) -> bool:
+    return any(q.first in found.covered for q in found.claim.quantities)
 
 
 def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement]:
@@ -269,7 +309,7 @@ def _moved(judged: Judgement, claim: Claim) -> Judgement:
     lacking = (claim.span,) if judged.unsupported else ()
     return Judgement(
         judged.status, judged.score, judged.passages, judged.quote, lacking, judged.decided_by, judged.detail,
-        judged.objection, judged.only_objection,
+        judged.objection, judged.only_objection, judged.complete,
     )  # fmt: skip
 
 
@@ -315,8 +355,8 @@ def _why(found: Alignment) -> str:
     text = found.claim.reading.text
     for objection in found.objections:
         said = text.slice(objection.first, objection.last)
-        if objection.instead and objection.kind in ("figure", "name"):
-            return f"{objection.kind}: claim says {said!r}, source says {objection.instead!r}"
+        if objection.instead and objection.kind in ("figure", "name", "name elsewhere"):
+            return f"{objection.kind.partition(' ')[0]}: claim says {said!r}, source says {objection.instead!r}"
         return (
             f"{objection.kind}: {said!r}"
             if objection.kind not in ("certainty", "exclusivity", "quantifier")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from stillme.evidence.concepts import text_concepts
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text
 
@@ -44,9 +45,19 @@ def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:
         words = text.words
         for i in [i for i, word in enumerate(words) if word.capital]:
             before = words[i - 1] if i else None
-            if before is not None and not words[i].stop and (before.word or before.text in ",()–—/&"):
+            inside = before is not None and (before.word or before.text in ",()–—/&")
+            if inside and not words[i].stop and not _opens_word(text, i):
                 seen.add(words[i].folded)
     return frozenset(seen)
+
+
+def _opens_word(text: Text, i: int) -> bool:
+    """Whether the capital is that of a common word of several syllables, written small behind it: 'Ngân hàng', 'Công ty'."""
+    behind = text.words[i + 1] if i + 1 < len(text.words) else None
+    if behind is None or not behind.word or behind.capital:
+        return False
+    concepts = text_concepts(text)
+    return bool(concepts[i]) and concepts[i] == concepts[i + 1]
 
 
 def find_names(text: Text, sentences: Sequence[Sentence], known: frozenset[str]) -> list[Name]:
@@ -99,6 +110,8 @@ def _name(text: Text, first: int, last: int, opening: int, known: frozenset[str]
         opens = False
     parts = tuple(w.folded.removesuffix("'s") for w in words[first:last] if w.word or w.number)
     if not parts or (len(parts) == 1 and len(parts[0]) == 1):
+        return None
+    if len(parts) == 1 and _opens_word(text, last - 1):
         return None
     if opens and len(parts) == 1 and not words[first].upper and parts[0] not in known:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Final
 
-from stillme.evidence.dates import dates_agree, dates_differ
+from stillme.evidence.dates import dates_agree, dates_differ, dates_in_order
 from stillme.evidence.figure_words import Scan, share_dates
 from stillme.evidence.figures import Quantity
 from stillme.evidence.numerals import tables_of
@@ -78,7 +78,7 @@ def agrees(claim: Quantity, source: Quantity) -> bool:
     dimension = claim.dimension
     if dimension == source.dimension:
         if dimension == "date":
-            return dates_agree(claim.dates, source.dates)
+            return dates_agree(claim.dates, source.dates) or _date_keeps_bound(claim, source)
         if dimension == "label":
             return _labels_agree(claim, source)
         if dimension == "score":
@@ -103,15 +103,26 @@ def rivals(claim: Quantity, source: Quantity) -> bool:
     if source.article or claim.article or not _same_kind(claim, source) or agrees(claim, source):
         return False
     if claim.dimension == "date":
-        return dates_differ(claim.dates, source.dates)
+        return dates_differ(claim.dates, source.dates) and not _date_keeps_bound(source, claim)
     if claim.dimension == "label":
         return bool(claim.noun) and claim.noun == source.noun
+    if claim.dimension == "score":
+        return claim.values != source.values[::-1]  # told from the other side
     if _is_strict(claim) != _is_strict(source) and claim.values == source.values:
         # "more than 300" is not "300", and yet two sources that say so do not contradict each other.
         return False
     if claim.dimension == "count":
-        return claim.noun == source.noun or not claim.noun or not source.noun or claim.language != source.language
+        # a number beside which nothing is counted may be an age: it speaks against no number of things
+        return claim.noun == source.noun or not claim.noun or (bool(source.noun) and claim.language != source.language)
     return True
+
+
+def _date_keeps_bound(bound: Quantity, date: Quantity) -> bool:
+    """Whether a date lies before or after another one, as that says: 1891 is before 1900."""
+    if not bound.hedge or date.hedge:
+        return False
+    pairs = [(b, d) for b in bound.dates for d in date.dates]
+    return bool(pairs) and all(dates_in_order(*(pair if bound.hedge == "over" else pair[::-1])) for pair in pairs)
 
 
 def _same_kind(claim: Quantity, source: Quantity) -> bool:

@@ -148,6 +148,10 @@ class Tables:
         self.hedges: Phrases[str] = _backwards(self.rows(rules["hedges"]))
         self.hedges_behind = phrases(self.rows(rules["hedges_behind"]))
         self.than_under, self.than_none = row(rules["than_under"]), row(rules["than_none"])
+        self.bound_turned = row(" ".join(rules["bound_turned"].values()))
+        self.turned_across, self.comparing = row(rules["turned_across"]), frozenset(("than", self.key("hơn")))
+        self.date_bounds = {self.key(w): kind for kind, words in rules["date_bounds"].items() for w in words.split()}
+        self.products, self.whole_before = row(rules["products"]), row(rules["whole_before"])
         self.labels: Phrases[str] = _backwards(self.rows(rules["labels"]))
         self.loose_labels, self.label_short = row(rules["loose_labels"]), row(rules["label_short"])
         self.amount_numbers, self.joined = row(rules["number_not_label"]), row(rules["joined"])
@@ -184,7 +188,7 @@ class Tables:
             (MONTH, self.rules.months),
             (TIMED, _timed(rules, self.key)),
             (UNIT, (*self.units, *(w.lower() for w in self.signs), *self.between, "-", "(")),
-            (JOINT, (*self.ranges, *self.fractions, "/", "-", vi["part"], "and", vi["and"])),
+            (JOINT, (*self.ranges, *self.products, *self.fractions, "/", "-", vi["part"], "and", vi["and"])),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Final
@@ -18,6 +18,12 @@ __all__ = ["Cues", "Reading", "Statement", "cues"]
 
 NEGATION_REACH: Final = 5
 FARTHEST_DENIED: Final = 12
+# How far before a figure the negation of its bound may stand: 'may not drive faster than 30'.
+BOUND_REACH: Final = 6
+BOUND_WORDS: Final = 3
+BOUND_JOINTS: Final = frozenset(["or", "and", "trở"])
+# How far behind the verb of saying that stands what is to be said.
+SAYING_REACH: Final = 10
 SEGMENT_WORDS: Final = frozenset(["and", "or", "but", "while", "whereas", "và", "hoặc", "còn", "nhưng"])
 NO_STEM: Final = frozenset({""})
 PLAIN_MARKS: Final = frozenset(".,;:!?\"'“”‘’()[]*_`")
@@ -43,6 +49,13 @@ class Cues:
     def words(self, name: str) -> frozenset[str]:
         """The single words of a list."""
         return self._words[name]
+
+    def starts(self, name: str, lowers: Sequence[str]) -> bool:
+        """Whether the tokens begin with a word or a phrase of two words of a list."""
+        if not lowers:
+            return False
+        phrases = self._phrases.get(lowers[0], ())
+        return lowers[0] in self._words[name] or any(n == name and tuple(lowers) == phrase for phrase, n in phrases)
 
     def among(self, lowers: Sequence[str]) -> frozenset[str]:
         """The names of the lists of which a word or phrase stands among the tokens."""
@@ -106,6 +119,32 @@ class Statement:
             parts.append(number)
         return parts
 
+    @lazy
+    def said_by_clause(self) -> dict[int, frozenset[str]]:
+        """For each segment the stems of its content words."""
+        return self._by_clause(self.content)
+
+    @lazy
+    def clauses(self) -> dict[int, frozenset[str]]:
+        """For each segment the stems of its content words, without its figures."""
+        return self._by_clause(i for i in self.content if i not in self.figured)
+
+    def _by_clause(self, tokens: Iterable[int]) -> dict[int, frozenset[str]]:
+        found: dict[int, set[str]] = {number: set() for number in self.segments}
+        for i in tokens:
+            found[self.segment(i)].add(self.reading.text.words[i].stem)
+        return {number: frozenset(stems) for number, stems in found.items()}
+
+    @lazy
+    def dictates(self) -> str:
+        """The stem of the verb by which it tells its reader what to say ('tell every customer that …'), '' if it does not."""
+        lowers, opening = self.lowers, cues().words("request")
+        at = next((n for n, lower in enumerate(lowers[:SAYING_REACH]) if lower not in opening), 0)
+        if not cues().starts("saying", lowers[at : at + 2]):
+            return ""
+        said = lowers[at + 1 : at + SAYING_REACH]
+        return stem(lowers[at]) if not cues().words("quoting").isdisjoint(said) else ""
+
     def segment(self, token: int) -> int:
         """The segment of one of its tokens."""
         return self.segments[token - self.first]
@@ -131,11 +170,21 @@ class Statement:
         return find_names(self.reading.text, [self.sentence], self.reading.known_names)
 
     @lazy
+    def named(self) -> frozenset[int]:
+        """The tokens of its names."""
+        return frozenset(i for name in self.names for i in range(name.first, name.last))
+
+    @lazy
     def quantities(self) -> list[Quantity]:
         """The figures in it."""
         found = find_quantities(self.reading.text, self.reading.language, self.first, self.last)
         skipped = self.reading.skipped
         return [q for q in found if q.first not in skipped] if skipped else found
+
+    @lazy
+    def figured(self) -> frozenset[int]:
+        """The tokens of its figures."""
+        return frozenset(i for q in self.quantities for i in range(q.first, q.last))
 
     @lazy
     def line(self) -> str:
@@ -157,6 +206,8 @@ class Statement:
                 continue
             if i + 1 < self.last and words[i + 1].lower in ("only", "chỉ"):  # 'not only … but also' affirms
                 continue
+            if i in self._of_bounds:
+                continue
             reach: list[int] = []
             for j in range(i + 1, min(i + 1 + NEGATION_REACH, self.last)):
                 if words[j].text in CLAUSE_MARKS or (words[j].lower in boundary and reach):
@@ -165,6 +216,48 @@ class Statement:
             head = next((j for j in reach if words[j].content), None)
             found.append((i, head, frozenset(reach)))
         return found
+
+    @lazy
+    def _of_bounds(self) -> frozenset[int]:
+        """Negations that belong to a figure: 'no more than five' and 'không dưới 18' deny nothing but the figures beyond."""
+        negative, words = cues().words("negation"), self.reading.text.words
+        found: set[int] = set()
+        for q in self.quantities:
+            if q.limit:
+                near = range(q.first - 1, max(self.first, q.first - BOUND_REACH) - 1, -1)
+                cue = next((i for i in near if words[i].lower in negative or words[i].text in CLAUSE_MARKS), None)
+                found.update(i for i in (cue,) if i is not None)
+        return frozenset(found)
+
+    def denied_clauses(self, other: Statement, kind: str = "denying") -> frozenset[int]:
+        """The segments in which a word that the other statement has not denies what is said: 'the fee is waived'."""
+        if not self.has(kind):
+            return frozenset()
+        theirs, own = other.every_stem, cues().words(kind)
+        said: dict[int, list[str]] = {}
+        for word, number in zip(self.reading.text.words[self.first : self.last], self.segments, strict=True):
+            shared = word.lower in own and word.stem in theirs
+            said.setdefault(number, []).append("" if shared else word.lower)
+        return frozenset(number for number, lowers in said.items() if kind in cues().among(lowers))
+
+    @lazy
+    def negations_by_clause(self) -> dict[int, list[int]]:
+        """For each segment the tokens of its negations."""
+        found: dict[int, list[int]] = {}
+        for cue, _, _ in self.negations:
+            found.setdefault(self.segment(cue), []).append(cue)
+        return found
+
+    @lazy
+    def bounds(self) -> frozenset[int]:
+        """The tokens beside its figures that say how they are bounded: 'not younger than' 18, 18 'or older'."""
+        lowers, found = self.reading.text.lowers, set[int]()
+        for q in self.quantities:
+            if q.hedge:
+                found.update(range(q.first - BOUND_WORDS, q.first))
+                if q.last < self.last and lowers[q.last] in BOUND_JOINTS:
+                    found.update((q.last, q.last + 1))
+        return frozenset(found)
 
     def denies(self, token: int) -> bool:
         """Whether a negation before the token may well reach it: nothing but commas and contrasts stops it."""

@@ -99,6 +99,8 @@ def _frame(statement: Statement, token: int) -> _Frame | None:
     """The frame of a word that is not itself part of a name or a figure; None where nothing stands around it."""
     words = statement.reading.text.words
     before = words[token - 1].lower if token > statement.first else ""
+    if token in statement.figured:
+        return None
     if words[token].capital or words[token].number or before in ARTICLES or before in _prepositions() or before == "as":
         return None  # a name, a figure, or a noun: what follows an article is no verb
     left, hard_left, _ = _phrase(statement, token, -1)
@@ -122,7 +124,7 @@ def _phrase(statement: Statement, token: int, step: int) -> tuple[Words, Words, 
             pass  # figures are compared by value elsewhere
         elif word.content:
             found.add(word.stem)
-            if word.capital:
+            if word.capital and (i > statement.first or i in statement.named):
                 hard.add(word.stem)
         elif found or (step > 0 and word.lower in _prepositions() and word.lower not in COMPARING):
             break

@@ -86,7 +86,7 @@ class Shelf:
     @lazy
     def pieces(self) -> list[list[Piece]]:
         """For each passage its pieces, in order; its title, where it has one, is the first."""
-        return [list(_pieces(number, passage)) for number, passage in enumerate(self.library.passages)]
+        return [list(_pieces(n, p, _dictated(self.library, n))) for n, p in enumerate(self.library.passages)]
 
     @lazy
     def windows(self) -> list[list[Window]]:
@@ -156,9 +156,17 @@ class Shelf:
         return [self._at_place[place] for place in beside if place in self._at_place]
 
 
-def _pieces(number: int, passage: Passage) -> Iterator[Piece]:
+def _dictated(library: Library, number: int) -> frozenset[int]:
+    """Where the sentences of a passage begin that tell their reader what to say: the model would take that for said by the source."""
+    statements = library.readings[number].statements
+    starts = [0, *(s.sentence.start for s in statements[1:])]
+    return frozenset(start for start, s in zip(starts, statements, strict=False) if s.dictates)
+
+
+def _pieces(number: int, passage: Passage, dictated: frozenset[int]) -> Iterator[Piece]:
     raw = passage.text.raw
     edges = _edges([(s.start, s.end) for s in passage.sentences], raw)
+    edges = [edge for edge in edges if edge[0] not in dictated]
     texts = [raw[start:end] for start, end in edges]
     title = (passage.given.title or "").strip()
     encoded = words().encode_all([*texts, title])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ from stillme.version import __version__
 
 __all__ = ["Parts", "create_app", "parts_from"]
 
+log = logging.getLogger("stillme.service")
 DESCRIPTION: Final = (
     "Verifies the answers of language models against the passages they may stand on: answer, refuse or ask back, "
     "with reasons, quotes and a trace. Offline, on a CPU, in English and Vietnamese."
@@ -68,11 +70,16 @@ class Parts:
     is_ready: bool = False
 
     def warm_up(self) -> None:
-        """Load the model and try every store once, so that the first request is as quick as the next."""
+        """Load the model and try the stores once, so that the first request is as quick as the next.
+
+        A store that cannot be reached yet keeps nobody from starting: `/readyz` says so until it can.
+        """
         self.guard.examine(_FIRST, record=False)
         self.pipeline.guard.examine(_FIRST, record=False)
-        self.pipeline.retriever.retrieve_context("hello")
         self.is_ready = True
+        for name, found in _checks(self).items():
+            if found != "ok":
+                log.warning("not ready yet: %s: %s", name, found)
 
     async def close(self) -> None:
         """Finish and let go; whatever was accepted is on disk afterwards."""
