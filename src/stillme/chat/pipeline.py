@@ -27,7 +27,7 @@ from stillme.judge import judge_from_environment
 from stillme.policy import Policy, PolicyWatcher
 from stillme.response import delivered
 
-__all__ = ["ChatOutcome", "ChatPipeline", "ChatRequest", "pipeline_from"]
+__all__ = ["ChatOutcome", "ChatPipeline", "ChatRequest", "guard_from", "pipeline_from"]
 
 Result = TypeVar("Result")
 Run = Callable[[Callable[[], Result]], Awaitable[Result]]

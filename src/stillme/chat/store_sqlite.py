@@ -1,7 +1,7 @@
 """Knowledge in one SQLite file: vectors beside FTS5, no server; threads and processes share it.
 
-Vectors are plain blobs that `sqlite-vec` compares one by one. Its own virtual table is twice as fast on 10,000 vectors, but gives every
-session of a conversation 1.5 MB for a start, leaves ties to chance, and does not hand deleted space back.
+Vectors are plain blobs that `sqlite-vec` compares one by one. Its own virtual table is faster, but sets aside room for a thousand vectors
+for every session of a conversation, leaves ties to chance, and does not hand deleted space back.
 """
 
 from __future__ import annotations

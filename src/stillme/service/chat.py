@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from stillme.chat.knowledge import Context, Found
 from stillme.chat.pipeline import ChatOutcome, ChatPipeline, ChatRequest
+from stillme.contract import Verdict
 from stillme.errors import InputError, UpstreamError, shown
 from stillme.guard import shown as shown_verdict
 from stillme.service.bodies import as_model, read_json
@@ -163,7 +164,7 @@ class Chat:
             raise ProblemError(_failure(outcome, headers))
         content: dict[str, Any] = {"response": outcome.response, "context_used": _context(outcome.context)}
         if outcome.occurrence is not None:
-            content["validation_metrics"] = _metrics(outcome)
+            content["validation_metrics"] = _metrics(shown_verdict(outcome.occurrence))
         return JSONResponse(content, headers=headers)
 
     async def forget(self, session_id: Session) -> Response:
@@ -250,11 +251,7 @@ def _context(context: Context) -> dict[str, Any]:
     }
 
 
-def _metrics(outcome: ChatOutcome) -> dict[str, Any]:
-    occurrence = outcome.occurrence
-    if occurrence is None:
-        raise AssertionError("asked for only where there is a verdict")
-    verdict = shown_verdict(occurrence)
+def _metrics(verdict: Verdict) -> dict[str, Any]:
     figures = verdict.metrics
     found = ValidationMetrics(
         passed=verdict.decision.value == "answer",
@@ -285,6 +282,4 @@ def _adr(outcome: ChatOutcome) -> dict[str, Any]:
             for f in outcome.context.knowledge_docs
         ]
         return {"answer": outcome.response, "sources": sources, "refused": False, "refusal_reason": None}
-    # The refusal reason rests on findings that the policy may hide from callers.
-    shape = shown_verdict(outcome.occurrence).to_adr(outcome.response)
-    return shape | {"answer": outcome.response}
+    return shown_verdict(outcome.occurrence).to_adr(outcome.response) | {"answer": outcome.response}

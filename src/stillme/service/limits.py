@@ -47,15 +47,21 @@ class Pool:
         if self._taken >= self._most:
             raise busy(self._taken * self._usual_s / self._threads)
         self._taken += 1
-        started = time.monotonic()
         context = contextvars.copy_context()  # a trace goes on in the thread
-        future = asyncio.get_running_loop().run_in_executor(self._executor, context.run, work)
-        future.add_done_callback(lambda done: self._free(done, started))
+        future = asyncio.get_running_loop().run_in_executor(self._executor, context.run, self._timed, work)
+        future.add_done_callback(self._free)
         return await asyncio.shield(future)
 
-    def _free(self, done: asyncio.Future[Any], started: float) -> None:
+    def _timed(self, work: Callable[[], Result]) -> Result:
+        """Do the work and learn how long work takes, without the time it waited: that is told to whoever is turned away."""
+        started = time.monotonic()
+        try:
+            return work()
+        finally:
+            self._usual_s += 0.1 * (time.monotonic() - started - self._usual_s)
+
+    def _free(self, done: asyncio.Future[Any]) -> None:
         self._taken -= 1
-        self._usual_s += 0.1 * (time.monotonic() - started - self._usual_s)
         if not done.cancelled():
             done.exception()  # somebody looked at it, even where whoever asked has gone
 
