@@ -36,8 +36,8 @@ bench: $(VENV)/tested ## measure speed, side by side in one run
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit
 
-bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder beside baselines (SETS, LIMIT, RECORD optional)
-	$(BIN)/python -m benchmarks.grounding $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(RECORD),--out $(RECORD))
+bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder beside baselines (SETS, HALF, LIMIT, RECORD optional)
+	$(BIN)/python -m benchmarks.grounding $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(HALF),--half $(HALF)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(RECORD),--out $(RECORD))
 
 bench-grounding-speed: $(VENV)/tested ## measure its speed beside encoder passes; DATA adds throughput on its texts
 	$(BIN)/python -m benchmarks.grounding --speed $(DATA) $(if $(RECORD),--out $(RECORD))

@@ -8,10 +8,13 @@ DATA is a JSONL file or a folder of them (or one that has them in `dev/`). A row
 unsupported; kind `conflict`: are the passages consistent or conflicting. Files of other kinds are left out, and named.
 
 Every example goes through `Evidence` as in `Guard`. It is called unsupported if one of its factual claims is not supported;
-its score is 1 minus the least of its claims' probabilities; without a factual claim it is supported with score 0, and such
-examples are counted. An example that raises is counted apart. Systems take turns on each example, and what the models
-remember of texts is dropped in between. With `--out`, sets that are finished are kept and not run again as long as data,
-model, code, version and limit are the same.
+its score is 1 minus the least of its claims' probabilities. Where no sentence counts as a factual claim, those in the first
+person are judged; without any it is supported with score 0. Examples without a factual claim are counted. An example that
+raises is counted apart. Systems take turns on each example, and what the models remember of texts is dropped in between.
+With `--out`, sets that are finished are kept and not run again as long as data, model, code, version and limit are the same.
+
+`--half` takes half of the documents of each set, told apart by their hash: thresholds are chosen on the one half
+(`training.fit_cascade`), and the figures of the other are those to believe.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -42,8 +46,9 @@ from benchmarks.texts import request
 from stillme import VerifyRequest
 from stillme.contract import parse_request
 from stillme.errors import InputError, StillMeError, nearest, shown
+from stillme.evidence.claims import FACT, SELF
 from stillme.evidence.evidence import Evidence
-from stillme.evidence.grounding import ExactGrounder, Grounder
+from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask
 from stillme.validators.chain import attempt
 from stillme.validators.evidence_overlap import EvidenceOverlap
 
@@ -54,6 +59,7 @@ SYSTEMS: Final = {
 }
 OF_MODEL: Final = ("model", "cascade")
 SAMPLE_SEED: Final = 11
+HALVES: Final = ("choosing", "measuring")
 AS_OF: Final = datetime(2026, 2, 1, tzinfo=UTC)
 BINARY: Final = frozenset([".pyc", ".onnx", ".npy"])
 PROGRESS_S: Final = 60.0
@@ -207,6 +213,13 @@ def sample(examples: Sequence[Example], limit: int | None, name: str) -> list[Ex
     return [examples[n] for n in sorted(drawn)]
 
 
+def half(examples: Sequence[Example], name: str | None) -> list[Example]:
+    """The examples of that half of the documents, or all."""
+    if name is None:
+        return list(examples)
+    return [e for e in examples if HALVES[int(e.document[:8], 16) % 2] == name]
+
+
 # systems
 
 
@@ -231,7 +244,7 @@ def judged(by: Grounder, example: Example) -> Said:
     evidence = Evidence(example.request, AS_OF, by)
     if not evidence.has_draft:
         return Said(False, 0.0)
-    found = evidence.judgements
+    found = by.judge([judged_claims(evidence)])[0]
     lacking = [judgement for judgement in found if not judgement.supported]
     return Said(
         bool(lacking),
@@ -239,6 +252,20 @@ def judged(by: Grounder, example: Example) -> Said:
         tuple(span for judgement in lacking for span in judgement.unsupported),
         len(found),
         sum(judgement.decided_by != "model" for judgement in found),
+        bool(evidence.factual_claims),
+    )
+
+
+def judged_claims(evidence: Evidence) -> GroundingTask:
+    """The factual claims of an answer; where there is none, what it says in the first person.
+
+    For `Guard` that is the assistant speaking of itself, which sources say nothing of. In a set of sentences it is anyone.
+    """
+    task = evidence.grounding_task
+    return (
+        task
+        if task.claims
+        else replace(task, claims=[replace(c, kind=FACT) for c in evidence.claims if c.kind == SELF])
     )
 
 
@@ -248,8 +275,10 @@ def overlap(example: Example) -> Said:
     finding = validator.run(evidence)
     claims = len(evidence.factual_claims)
     if finding.outcome == "skipped":
-        return Said(False, 0.0, claims=claims)
-    return Said(finding.outcome == "flagged", round(1 - validator.share(evidence), 6), claims=claims)
+        return Said(False, 0.0, claims=claims, factual=bool(claims))
+    return Said(
+        finding.outcome == "flagged", round(1 - validator.share(evidence), 6), claims=claims, factual=bool(claims)
+    )
 
 
 def conflicting(example: Example, *, relevant: bool) -> Said:
@@ -361,14 +390,14 @@ def save(record: Record, path: Path | None) -> None:
 def measure_set(path: Path, kind: str, options: argparse.Namespace, before: Record | None) -> Record:
     """The record of one set, with those systems of the record before that are still good."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    key = {"kind": kind, "sha256": digest, "limit": options.limit}
+    key = {"kind": kind, "sha256": digest, "limit": options.limit, "half": options.half}
     found = before if before is not None and {name: before.get(name) for name in key} == key else {**key, "systems": {}}
     wanted = [name for name in SYSTEMS[kind] if name in options.systems]
     absent = missing_model() if not set(wanted).isdisjoint(OF_MODEL) else None
     usable = [name for name in wanted if absent is None or name not in OF_MODEL]
     left = [name for name in usable if name not in found["systems"]]
     if left:
-        examples = sample(read_set(path, kind), options.limit, path.stem)
+        examples = sample(half(read_set(path, kind), options.half), options.limit, path.stem)
         tried = run_systems(examples, {name: system(name, examples) for name in left})
         for name in left:
             of_lang: dict[str, list[Tried]] = {}
@@ -423,6 +452,7 @@ def parser() -> argparse.ArgumentParser:
     every = sorted({name for names in SYSTEMS.values() for name in names})
     found.add_argument("--systems", nargs="+", choices=every, default=every, help="only these")
     found.add_argument("--limit", type=int, metavar="N", help="a sample of N examples of each set, always the same")
+    found.add_argument("--half", choices=HALVES, help="only this half of the documents of each set")
     found.add_argument(
         "--out", type=Path, metavar="FILE", help="the run record; what it holds already is not run again"
     )

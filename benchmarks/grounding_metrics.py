@@ -176,6 +176,8 @@ class Said(NamedTuple):
     claims: int = 0
     settled: int = 0
     """Claims that were decided without the encoder."""
+    factual: bool = True
+    """Whether a sentence of the answer counts as a factual claim."""
 
 
 class Tried(NamedTuple):
@@ -203,7 +205,7 @@ def figures(name: str, tried: Sequence[Tried], kind: str) -> Record:
         "positive": sum(positive),
         "documents": len(by_document),
         "errors": dict(Counter(t.problem.split(":")[0] for t in tried if t.problem is not None)),
-        "without_claims": sum(s.claims == 0 for _, s in done) if kind == "grounding" and reads else None,
+        "without_claims": sum(not s.factual for _, s in done) if kind == "grounding" and reads else None,
         "balanced_accuracy": _rounded(balanced_accuracy(counts)),
         "interval": _rounded(interval(list(by_document.values()))),
         "auc": _rounded(roc_auc(positive, [s.score for _, s in done])),

@@ -151,8 +151,12 @@ def quality(record: Record) -> Iterator[str]:
         rows.append([name, lang, str(row["rows"]), str(row["positive"]), accuracy(row), *figures, *last])
     yield from table(titles, rows, 2)
     limits = sorted({found["limit"] for found in record["sets"].values() if found["limit"] is not None})
+    halves = sorted({found["half"] for found in record["sets"].values() if found.get("half")})
+    of_half = f" of the {' and the '.join(halves)} half" if halves else ""
     if limits and rows:
-        yield f"\nMeasured on samples of at most {', '.join(map(str, limits))} rows a set."
+        yield f"\nMeasured on samples{of_half} of at most {', '.join(map(str, limits))} rows a set."
+    elif halves and rows:
+        yield f"\nMeasured on all rows{of_half} of each set."
 
 
 def systems(record: Record) -> Iterator[str]:

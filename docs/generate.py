@@ -86,7 +86,7 @@ def grounding_page() -> str:
     """The page on grounding with the tables of the last run."""
     found = parts(json.loads(GROUNDING_RECORD.read_text(encoding="utf-8")))
     page = (DOCS / "grounding.md").read_text(encoding="utf-8")
-    for part in ("quality", "systems", "conflicts", "speed"):
+    for part in ("calibration", "quality", "systems", "conflicts", "speed"):
         page = between(page, part, found[part] or "The record of the last run has no figures for this.")
     return page
 

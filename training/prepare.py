@@ -13,7 +13,7 @@ from pathlib import Path
 from training import examples
 from training.base_weights import read_base_weights
 from training.examples import Example, grounding_examples, is_held_out, snli_examples
-from training.synthesis.compose import synthetic_examples
+from training.synthesis.everything import synthetic_examples
 from training.vocabulary import pruned_tokenizer, rows_in_use, save_vocabulary
 
 GROUNDING_SETS = (

@@ -255,6 +255,46 @@ def test_a_sample_is_the_same_each_time(data: Path) -> None:
     assert grounding.sample(examples, 99, "tiny") == examples
 
 
+def test_the_halves_part_the_documents(data: Path) -> None:
+    """Each example is in one of them, and those of one document are together."""
+    rows = [row(n, context=[{"source_id": "a", "text": f"The museum has {n // 3} rooms."}]) for n in range(30)]
+    examples = grounding.read_set(written(data, "many", rows), "grounding")
+
+    parts = [grounding.half(examples, name) for name in grounding.HALVES]
+
+    assert sorted((e.id for part in parts for e in part), key=int) == [e.id for e in examples]
+    assert all(parts)
+    assert {e.document for e in parts[0]}.isdisjoint(e.document for e in parts[1])
+    assert grounding.half(examples, None) == examples
+
+
+def test_the_half_is_recorded(data: Path) -> None:
+    """What was measured on one half is not taken for the other."""
+    out = data / "record.json"
+    grounding.main([str(data), "--out", str(out), "--systems", "majority", "--half", "choosing"])
+    first = json.loads(out.read_text(encoding="utf-8"))["sets"]["tiny"]
+    grounding.main([str(data), "--out", str(out), "--systems", "majority", "--half", "measuring"])
+    second = json.loads(out.read_text(encoding="utf-8"))["sets"]["tiny"]
+
+    assert (first["half"], second["half"]) == ("choosing", "measuring")
+    assert first["systems"] != second["systems"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "positive"),
+    [("I have never been to the seaside.", True), ("Hello! How can I help you?", False), ("I don't know.", False)],
+)
+def test_what_is_said_in_the_first_person_is_judged_and_courtesies_are_not(
+    tmp_path: Path, answer: str, positive: bool
+) -> None:
+    """A set of sentences may say 'I'; a greeting and a refusal claim nothing."""
+    example = grounding.read_set(written(tmp_path, "one", [row(1, answer=answer, spans=None)]), "grounding")[0]
+
+    said = grounding.judged(grounding.grounder("exact"), example)
+
+    assert (said.positive, said.factual) == (positive, False)
+
+
 def test_an_example_that_raises_is_noted(data: Path) -> None:
     """The others are scored, and each system is asked about each example once."""
     examples = grounding.read_set(data / "dev" / "tiny.jsonl", "grounding")

@@ -169,7 +169,7 @@ def test_figures_leave_out_what_raised() -> None:
     results = [
         tried(1, True, Said(True, 0.8, ((0, 4),), claims=2, settled=1), ((0, 2),)),
         tried(2, False, Said(False, 0.2, (), claims=1, settled=1), ()),
-        tried(3, False, Said(False, 0.0), ()),
+        tried(3, False, Said(False, 0.0, factual=False), ()),
         tried(4, True, None, ((0, 9),)),
     ]
 

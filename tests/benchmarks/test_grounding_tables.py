@@ -126,3 +126,17 @@ def test_all_parts_stand_below_what_was_measured() -> None:
 
     assert said[0] == "Version 9.9.9 (code `cccccccccccc`), model `a-model/1`, Python 3.11.1 on x86_64, 2 cores."
     assert len(said) == 7
+
+
+@pytest.mark.parametrize(
+    ("limit", "half", "told"),
+    [
+        (40, "measuring", "Measured on samples of the measuring half of at most 40 rows a set."),
+        (None, "measuring", "Measured on all rows of the measuring half of each set."),
+    ],
+)
+def test_the_half_that_was_measured_is_told(limit: int | None, half: str, told: str) -> None:
+    """Below the table."""
+    measured = {**RECORD["sets"]["first"], "limit": limit, "half": half}
+
+    assert parts({**RECORD, "sets": {"first": measured}})["quality"].endswith(told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -166,11 +168,13 @@ def test_the_probability_rises_with_both_scores(
     exact: float, margin: float, more: float, figures: tuple[float, float]
 ) -> None:
     """So that the best over all passages can only grow with more of them."""
-    made = Joining(*figures, 0.1, 0.9, 0.0)
+    made = Joining(*figures, bias=0.1, bias_vi=0.4, settled_above=0.9, settled_below=0.0)
 
-    assert made.probability(exact, margin) <= made.probability(exact, margin + more)
-    assert made.probability(exact, margin) <= made.probability(min(1.0, exact + more), margin)
-    assert 0.0 <= made.probability(exact, margin) <= 1.0
+    for language in ("en", "vi"):
+        probability = partial(made.probability, language=language)
+        assert probability(exact, margin) <= probability(exact, margin + more)
+        assert probability(exact, margin) <= probability(min(1.0, exact + more), margin)
+        assert 0.0 <= probability(exact, margin) <= 1.0
 
 
 def test_the_shipped_figures_make_sense() -> None:

@@ -19,6 +19,30 @@ def judge(draft: str, *passages: str) -> Judgement:
 
 PAIRS = [
     pytest.param(
+        "The course takes twelve years since 1992.",
+        "The course takes twelve years, not thirteen years.",
+        "The course takes thirteen years, not twelve years.",
+        id="a figure that is only denied",
+    ),
+    pytest.param(
+        "Khóa học kéo dài mười hai năm kể từ năm 1992.",
+        "Khóa học kéo dài mười hai năm, không phải mười ba năm.",
+        "Khóa học kéo dài mười ba năm, không phải mười hai năm.",
+        id="a Vietnamese figure that is only denied",
+    ),
+    pytest.param(
+        "The reheating time cannot exceed 2 hours.",
+        "The reheating time should not exceed 2 hours.",
+        "The reheating time may exceed 2 hours.",
+        id="a bound that is said with cannot",
+    ),
+    pytest.param(
+        "The bird flies over 22,000 miles an hour.",
+        "The bird flies over 20,000 miles an hour.",
+        "The bird flies over 25,000 miles an hour.",
+        id="a bound that lies within a bound",
+    ),
+    pytest.param(
         "Visitors must stay at least three metres from the enclosure.",
         "Visitors must stay no closer than three metres from the enclosure.",
         "Visitors must stay no closer than two metres from the enclosure.",
@@ -167,7 +191,7 @@ def test_minimal_pairs(source: str, same: str, other: str) -> None:
             id="the opposite is said of something else",
         ),
         pytest.param(
-            "Vienna has three rivers. The mayor of Graz opened the hall.",
+            "Vienna has three rivers. There the mayor, a guest from Graz beside him, opened the hall.",
             "The mayor of Vienna opened the hall.",
             id="a name that the passage has elsewhere",
         ),
@@ -295,3 +319,35 @@ def test_long_sentences_take_linear_time(claim: str) -> None:
     _ = Evidence.of("q", f"The fee {claim}.", [f"The fee {claim} closed."]).judgements
 
     assert time.process_time() - started < 5
+
+
+def test_not_just_denies_nothing() -> None:
+    """'Not just A but also B' says both."""
+    source = "The cost of attendance includes tuition, books and fees."
+
+    assert not judge("This cost includes not just tuition, but also books and fees.", source).objection.startswith(
+        "neg"
+    )
+    assert judge("This cost does not include tuition, books and fees.", source).objection == "negation"
+
+
+@pytest.mark.parametrize(
+    ("draft", "source"),
+    [
+        ("Later Mary Hale designed the new harbour wall.", "Mary Hale wrote a diary. Later Thomas Byrne designed the new harbour wall."),
+        ("Tháp được dựng năm 1888 theo lệnh của Trần Lan.", "Tháp ở bến được dựng năm 1888 theo lệnh của Lê Minh. Trần Lan mất năm 1890."),
+    ],
+)  # fmt: skip
+def test_a_name_in_the_place_of_another_is_refuted_though_the_passage_has_it(draft: str, source: str) -> None:
+    """The same words in a row beside both names: the source says it of somebody else."""
+    judged = judge(draft, source)
+
+    assert judged.objection == "name"
+    assert is_refuted(judged)
+
+
+def test_a_name_that_only_stands_near_the_same_words_is_left_to_the_model() -> None:
+    """'She' may be who the claim names."""
+    source = "Mary Hale moved to Cork with Thomas Byrne. There she planned, with his money, a wall for the harbour of the town."
+
+    assert not is_refuted(judge("Mary Hale planned a wall for the harbour.", source))

@@ -88,7 +88,7 @@ class Composer:
             if claim is None:
                 continue
             yield self._example(question, "premise", claim, question.passage, SUPPORTED, ())
-            for name, edited in _edited_ways(self._material(question, claim), chance, 1):
+            for name, edited in edited_ways(self._material(question, claim), chance, 1):
                 if name != "negate":
                     label, spans = edited.label, edited.spans
                     yield self._example(question, f"premise-{name}", edited.text, question.passage, label, spans)
@@ -159,9 +159,9 @@ class Composer:
         passage = question.passage
         claim = paraphrased(sentence, question.lang, chance)
         yield self._example(question, f"{tag}-kept", claim, passage, SUPPORTED, ())
-        for name, edited in _edited_ways(self._material(question, claim), chance, 3):
+        for name, edited in edited_ways(self._material(question, claim), chance, 3):
             yield self._example(question, f"{tag}-{name}", edited.text, passage, edited.label, edited.spans)
-        mirrored = _edited_ways(self._material(question, sentence), chance, 2, MIRRORED)
+        mirrored = edited_ways(self._material(question, sentence), chance, 2, MIRRORED)
         for name, edited in mirrored:
             yield from self._mirrored(question, sentence, tag, name, edited, chance)
         if chance.random() < 0.3:
@@ -215,7 +215,7 @@ class Composer:
         for number, wrong in enumerate(wrong_answers(question, answer, chance, 2)):
             text, at = statement(question.question, wrong, question.lang, chance)
             yield self._example(question, f"wrong{number}", text, question.passage, NOT_SUPPORTED, (at,))
-        for name, edited in _edited_ways(self._material(question, claim), chance, 2):
+        for name, edited in edited_ways(self._material(question, claim), chance, 2):
             yield self._example(question, name, edited.text, question.passage, edited.label, edited.spans)
         yield from self._longer(question, claim, chance)
         rest = without_sentences(question.passage, question.answers)
@@ -231,7 +231,7 @@ class Composer:
         more = paraphrased(chance.choice(own), question.lang, chance)
         both = f"{claim} {more}"
         yield self._example(question, "longer", both, question.passage, SUPPORTED, ())
-        for name, edited in _edited_ways(self._material(question, both), chance, 1):
+        for name, edited in edited_ways(self._material(question, both), chance, 1):
             yield self._example(question, f"longer-{name}", edited.text, question.passage, edited.label, edited.spans)
 
     def _from_unanswerable(self, question: Question, chance: random.Random) -> Iterator[Example]:
@@ -242,7 +242,7 @@ class Composer:
             yield replace(example, spans=None)
 
 
-def _edited_ways(
+def edited_ways(
     material: Material, chance: random.Random, most: int, kinds: Sequence[str] = tuple(EDITS)
 ) -> list[tuple[str, Edited]]:
     """Up to `most` different changes that this claim allows."""
@@ -311,22 +311,3 @@ def passages_as_questions(found: Sequence[Example], most: int) -> list[Question]
             passages.setdefault(text, example.group)
     chosen = random.Random(31).sample(sorted(passages), min(most, len(passages)))
     return [Question(f"more-{n}", "en", text, "", (), True, passages[text]) for n, text in enumerate(chosen)]
-
-
-def synthetic_examples(data: Path, others: Sequence[Example] = (), seed: int = 29) -> Iterator[Example]:
-    """All synthetic examples: each language, across the two, and on the passages of other sets."""
-    made: dict[str, list[Example]] = {}
-    passages: dict[str, dict[str, str]] = {}
-    for lang in ("en", "vi"):
-        questions = read_questions(data / f"qa_contexts_{lang}.jsonl")
-        passages[lang] = {shared_id(q.id): q.passage for q in questions if shared_id(q.id)}
-        made[lang] = list(Composer(questions, seed, f"synthetic_{lang}").examples())
-        yield from made[lang]
-        asked = list(Composer(questions, seed, f"premises_{lang}").premises())
-        yield from asked
-        made[lang] += asked
-    for lang, other in (("en", "vi"), ("vi", "en")):
-        yield from cross_language(made[lang], passages[other], lang)
-    more = passages_as_questions(others, 3000)
-    if more:
-        yield from Composer(more, seed, "synthetic_more", most_sentences=2).examples()

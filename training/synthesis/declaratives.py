@@ -41,15 +41,20 @@ _AUXILIARY = r"(is|are|was|were|has|have|had|can|could|will|would|should|may|did
 
 def statement(question: str, answer: str, lang: str, chance: random.Random) -> Statement:
     """A statement that says what the question asks for, and where the answer stands in it."""
-    question = question.strip()
-    answer = answer.strip().rstrip(".,;: ")
-    made = _vietnamese(question, answer) if lang == "vi" else _english(question, answer)
+    question, answer = question.strip(), answer.strip().rstrip(".,;: ")
+    made = placed_statement(question, answer, lang)
     if made is None:
         form = chance.choice(lexicon(lang).question_forms)
         opening = form.split("{answer}")[0].format(question=question)
         text = form.format(question=question, answer=answer)
         return text, (len(opening), len(opening) + len(answer))
     return made
+
+
+def placed_statement(question: str, answer: str, lang: str) -> Statement | None:
+    """The answer in the place of the asking words; None where the form of the question does not allow it."""
+    question, answer = question.strip(), answer.strip().rstrip(".,;: ")
+    return _vietnamese(question, answer) if lang == "vi" else _english(question, answer)
 
 
 _SOMETHING: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
@@ -78,7 +83,7 @@ def premise(question: str, lang: str) -> str | None:
     something = next((text for pattern, text in _SOMETHING[lang] if pattern.search(question)), None)
     if something is None or opens_with_which:
         return None
-    made = _vietnamese(question, something) if lang == "vi" else _english(question, something)
+    made = placed_statement(question, something, lang)
     return None if made is None else made[0]
 
 

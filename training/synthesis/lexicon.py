@@ -26,6 +26,8 @@ class Lexicon:
     joiners: tuple[str, ...]
     question_forms: tuple[str, ...]
     conditions: tuple[str, ...]
+    denials: tuple[str, ...]
+    corrections: tuple[str, ...]
 
 
 @cache

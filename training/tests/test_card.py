@@ -18,7 +18,7 @@ def test_card_tells_what_the_files_hold(tmp_path: Path) -> None:
     digest = hashlib.sha256(b"weights").hexdigest()
     manifest = {"name": "n", "version": "3", "files": {"grounding.onnx": digest}, "grounding": {"bias": 0.25}}
     (weights / "manifest.json").write_text(json.dumps(manifest))
-    figures = {"rows": 12, "balanced_accuracy": 0.7512}
+    figures = {"rows": 12, "balanced_accuracy": 0.7512, "calibration_bins": [[8, 2, 2.2], [4, 3, 3.2]]}
     sets = {"vihallu_dev": {"kind": "grounding", "systems": {"model": {"vi": figures}, "cascade": {"vi": figures}}}}
     record.write_text(json.dumps({"version": "0.1", "sets": sets}))
     curve.write_text(json.dumps({"step": 25, "claims": 100, "claim_loss": 0.5, "token_loss": 0.25}) + "\n")
@@ -31,3 +31,4 @@ def test_card_tells_what_the_files_hold(tmp_path: Path) -> None:
     assert "| one | 1 | MIT |" in text
     assert "| mixed | 25 | 100 | 0.500 | 0.250 |" in text
     assert "| vihallu_dev | 12 | balanced_accuracy | 0.75 | 0.751 | 0.751 | yes |" in text
+    assert "| all together | 12 | calibration_error | 0.05 | 0.033 | 0.033 | yes |" in text

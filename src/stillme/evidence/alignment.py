@@ -7,9 +7,9 @@ place, a negation, an opposite, swapped roles, a wider quantifier, more certaint
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from stillme.evidence.concepts import opposite_stems
@@ -28,6 +28,7 @@ CONDITIONAL: Final = frozenset(["if", "nếu", "mà", "khi"])
 PARTING: Final = frozenset(["and", "or", "but", ";", ".", "và", "hoặc", "nhưng"])
 CLOSE: Final = 0.6
 NEAR: Final = 3
+SAME_WORDS_BESIDE: Final = 3
 ELLIPTIC: Final = 3
 MOST_PLAIN: Final = 32
 MOST_BRIEF: Final = 160
@@ -154,9 +155,13 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
     if not mine:
         return
     theirs = [(s, q) for s in found.statements for q in s.quantities]
-    settled = {id(t) for q in mine for _, t in theirs if agrees(q, t)}
+    beside = _only_denied(found.claim)
+    settled = {id(t) for q in mine if q not in beside for _, t in theirs if agrees(q, t)}
     for q in mine:
         tokens = set(range(q.first, q.last))
+        if q in beside:
+            found.context |= tokens
+            continue
         rival = next((t for t in found.best.quantities if id(t) not in settled and rivals(q, t)), None)
         found.covered -= tokens
         if any(agrees(q, t) and (s is found.best or rival is None or _carries(found, s, q)) for s, t in theirs):
@@ -170,6 +175,13 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
         else:
             kind = "figure elsewhere" if any(agrees(q, t) for t in found.source.quantities) else "figure missing"
             found.objections.append(Objection(kind, q.first, q.last))
+
+
+def _only_denied(claim: Statement) -> list[Quantity]:
+    """Figures that a claim only sets another one against: '12 years, not 13 years' needs no source that speaks of 13."""
+    cues = [cue for cue, _, _ in claim.negations]
+    denied = [q for q in claim.quantities if not q.hedge and any(0 < q.first - cue <= NEAR for cue in cues)]
+    return [q for q in denied if any(rivals(q, other) for other in claim.quantities if other not in denied)]
 
 
 def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -> None:
@@ -186,7 +198,8 @@ def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -
             continue
         rival = next((n for n in others if _same_place(claim, name, best, n)), None)
         if rival is not None and _alike(found, name.first, name.last) and not (known and best.refers_back):
-            kind = "name elsewhere" if _spoken_of(found, name, known) else "name"
+            elsewhere = _spoken_of(found, name, known) and not _in_its_place(claim, name, best, rival)
+            kind = "name elsewhere" if elsewhere else "name"
             found.objections.append(
                 Objection(kind, name.first, name.last, found.source.text.slice(rival.first, rival.last))
             )
@@ -220,6 +233,19 @@ def _same_place(claim: Statement, name: Name, source: Statement, rival: Name) ->
     near = {mine[i].stem for i in _neighbours(claim, name)}
     around = range(max(source.first, rival.first - NEAR), min(source.last, rival.last + NEAR))
     return any(theirs[j].stem in near for j in around if not rival.first <= j < rival.last)
+
+
+def _in_its_place(claim: Statement, name: Name, source: Statement, rival: Name) -> bool:
+    """Whether the same words in a row stand beside both names: 'later A designed the wall', 'later B designed the wall'."""
+    mine, theirs = claim.reading.text.lowers, source.reading.text.lowers
+    before = zip(mine[claim.first : name.first][::-1], theirs[source.first : rival.first][::-1], strict=False)
+    behind = zip(mine[name.last : claim.last], theirs[rival.last : source.last], strict=False)
+    return sum(_alike_run(pairs) for pairs in (before, behind)) >= SAME_WORDS_BESIDE
+
+
+def _alike_run(pairs: Iterable[tuple[str, str]]) -> int:
+    """How many words are the same before the first that is not; marks do not count."""
+    return sum(one[0].isalnum() for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def rival_names(source: Statement, mine: frozenset[str]) -> list[Name]:

@@ -1,15 +1,15 @@
 """Exact features first, the model for what they leave open.
 
 What is said word for word, what a figure refutes and what a source says but for one thing is settled by exact features. The rest is
-read by the model: first against the window that shares most with the claim, then, as long as nothing supports it, against pieces of all
-passages together and against every other window, so that nothing goes unread. The probability of support joins what alignment says
+read by the model: first against what the claim cites, then, as long as nothing supports it, against the few sentences of all passages that
+share most with it, and against every other window, so that nothing goes unread. The probability of support joins what alignment says
 and what the model says, each the best over all passages: more context never takes support away.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
@@ -20,12 +20,14 @@ from stillme.evidence.reading import Statement
 from stillme.evidence.windows import Shelf, Window
 from stillme.models import CLAIM_TOKENS, Group, Scored, grounding_model, model_id, thresholds, words
 
-__all__ = ["LEAST_EXACT", "CascadeGrounder", "Joining", "Read", "is_refuted", "joining"]
+__all__ = ["LEAST_EXACT", "CascadeGrounder", "Joining", "Read", "is_refuted", "is_whole", "joining"]
 
 DECIMALS: Final = 4
 # Claims that are read with one window at a time: attention grows with the square of what is read together.
 CLAIM_TOKENS_TOGETHER: Final = 400
 EVEN: Final = 0.5
+# Log odds of the model that no joining would leave in doubt: then nothing more is read to fit one.
+SURE: Final = 3.0
 # How sure exact features may be at most when they are joined with the model.
 LEAST_EXACT: Final = 0.02
 MOST_TOKENS: Final = 20_000
@@ -45,17 +47,20 @@ class Joining:
     exact: float
     margin: float
     bias: float
+    bias_vi: float
+    """The same for a Vietnamese draft: the model has seen less of the language, and doubts more."""
     settled_above: float
     """Exact features alone decide that a claim is supported from this score on,"""
     settled_below: float
-    """and that it is not, down from this one."""
+    """and that it is not, below this one."""
     support_at: float = 0.5
     token_at: float = 0.0
 
-    def probability(self, exact: float, margin: float) -> float:
+    def probability(self, exact: float, margin: float, language: str) -> float:
         """That the claim is supported, to four decimals so that it is the same on every machine."""
         bounded = min(max(exact, LEAST_EXACT), 1 - LEAST_EXACT)
-        z = self.exact * math.log(bounded / (1 - bounded)) + self.margin * margin + self.bias
+        bias = self.bias_vi if language == "vi" else self.bias
+        z = self.exact * math.log(bounded / (1 - bounded)) + self.margin * margin + bias
         return round(1 / (1 + math.exp(-max(-30.0, min(30.0, z)))), DECIMALS)
 
 
@@ -109,7 +114,12 @@ class _Case:
     @property
     def probability(self) -> float:
         """That the claim is supported."""
-        return joining().probability(self.exact.score, self.margin(self.best))
+        return joining().probability(self.exact.score, self.margin(self.best), self.language)
+
+    @property
+    def language(self) -> str:
+        """The language of the draft."""
+        return self.statement.reading.language
 
     @property
     def is_supported(self) -> bool:
@@ -145,7 +155,7 @@ class CascadeGrounder:
                     statement = task.draft.statements[claim.index]
                     is_settled = self._exact_first and _is_settled(exact)
                     cases[n, k] = _Case(claim, statement, exact, shelf, _parts(task, claim), is_settled)
-        _read(cases.values())
+        _read(cases.values(), lambda case: case.is_supported or case.is_settled)
         for (n, k), case in cases.items():
             judged[n][k] = _judgement(case)
         return judged
@@ -158,7 +168,7 @@ class CascadeGrounder:
             for claim, exact in zip(task.claims, judged, strict=True)
             if task.library.places
         ]
-        _read(cases)
+        _read(cases, lambda case: bool(case.readings) and case.margin(case.best) >= SURE)
         return [
             Read(case.exact, case.margin(case.best), tuple(_tokens(case, case.best))) for case in cases if case.readings
         ]
@@ -173,7 +183,7 @@ class CascadeGrounder:
             return False
         if _is_settled(exact):
             return _cites_another(claim, exact)
-        return exact.score > joining().settled_below
+        return exact.score >= joining().settled_below
 
 
 def is_refuted(exact: Judgement) -> bool:
@@ -190,7 +200,12 @@ def _is_elliptic(task: GroundingTask, claim: Claim) -> bool:
 
 def _is_settled(exact: Judgement) -> bool:
     """Whether exact features alone decide that the claim is supported: a word that no source has may be what makes it false."""
-    return exact.supported and exact.complete and not exact.objection and exact.score >= joining().settled_above
+    return is_whole(exact) and exact.score >= joining().settled_above
+
+
+def is_whole(exact: Judgement) -> bool:
+    """Whether a source has every word of the claim, and nothing speaks against it."""
+    return exact.supported and exact.complete and not exact.objection
 
 
 def _cites_another(claim: Claim, exact: Judgement) -> bool:
@@ -217,18 +232,18 @@ def _parts(task: GroundingTask, claim: Claim) -> list[_Part]:
 # reading
 
 
-def _read(cases: Iterable[_Case]) -> None:
-    """First the likeliest window of each claim; where nothing supports it yet, what of all passages shares most with it; then the rest."""
+def _read(cases: Iterable[_Case], is_done: Callable[[_Case], bool]) -> None:
+    """First what each claim cites; where nothing supports it yet, what of all passages shares most with it; then the rest."""
     left = list(cases)
-    for choose in (_likeliest, _gathered, _all):
+    for choose in (_cited, _gathered, _all):
         _score([(case, window) for case in left for window in choose(case)])
-        left = [case for case in left if not case.is_supported and not case.is_settled]
+        left = [case for case in left if not is_done(case)]
 
 
-def _likeliest(case: _Case) -> list[Window]:
-    """The window that shares most with the claim, of each passage that it cites, or of all."""
+def _cited(case: _Case) -> list[Window]:
+    """Of each passage that the claim cites the window that shares most with it."""
     windows = case.shelf.windows
-    return [_by_share(case, windows[i])[0] for i in case.claim.cited if windows[i]] or _all(case)[:1]
+    return [_by_share(case, windows[i])[0] for i in case.claim.cited if windows[i]]
 
 
 def _gathered(case: _Case) -> list[Window]:
@@ -319,7 +334,7 @@ def _carrying(case: _Case) -> list[int]:
         number
         for number, windows in enumerate(case.shelf.windows)
         if any(
-            figures.probability(EVEN, case.margin(window)) >= figures.support_at
+            figures.probability(EVEN, case.margin(window), case.language) >= figures.support_at
             for window in windows
             if window in case.readings
         )

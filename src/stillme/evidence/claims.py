@@ -13,9 +13,10 @@ from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, within
 
-__all__ = ["Claim", "asks_for_opinion", "find_claims"]
+__all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
 
 FACT: Final = "fact"
+SELF: Final = "self"
 MOST_BESIDE_OPENING: Final = 2
 LEAST_OF_A_FACT: Final = 3
 LONGEST_HEADING: Final = 200
@@ -184,7 +185,7 @@ def _opinion_or_self(names: set[str], figures: bool, cites: bool, opinion_asked:
     if not figures and not cites and "judging" in names and ("opinion" in names or opinion_asked):
         return "opinion"
     if "self" in names and "opinion" not in names and not cites:
-        return "self"
+        return SELF
     return None
 
 

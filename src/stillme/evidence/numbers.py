@@ -109,8 +109,8 @@ def rivals(claim: Quantity, source: Quantity) -> bool:
     if claim.dimension == "score":
         return claim.values != source.values[::-1]  # told from the other side
     if _is_strict(claim) != _is_strict(source) and claim.values == source.values:
-        # "more than 300" is not "300", and yet two sources that say so do not contradict each other.
-        return False
+        # "more than 300" is not "300", and yet two sources that say so do not contradict each other; "at most 300" does
+        return {claim.hedge, source.hedge} == BOUNDS
     if claim.dimension == "count":
         # a number beside which nothing is counted may be an age: it speaks against no number of things
         return claim.noun == source.noun or not claim.noun or (bool(source.noun) and claim.language != source.language)
@@ -246,7 +246,7 @@ def _trailing_zeros(value: float) -> int:
 
 def _beyond(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
     """More than 13,000 is said of 13,200: the bound is the value rounded down, or close to it."""
-    if claim.hedge not in BOUNDS or claim.limit or source.hedge in BOUNDS:
+    if claim.hedge not in BOUNDS or claim.limit or source.hedge in BOUNDS - {claim.hedge}:
         return False
     gap = stated - claimed if claim.hedge == "over" else claimed - stated
     numeral = claim.precision

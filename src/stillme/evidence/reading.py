@@ -16,6 +16,8 @@ from stillme.lazy import lazy
 
 __all__ = ["Cues", "Reading", "Statement", "cues"]
 
+# A negation before one of these affirms: 'not only … but also'.
+AFFIRMING: Final = frozenset(["only", "just", "merely", "simply", "chỉ"])
 NEGATION_REACH: Final = 5
 FARTHEST_DENIED: Final = 12
 # How far before a figure the negation of its bound may stand: 'may not drive faster than 30'.
@@ -204,7 +206,7 @@ class Statement:
         for i in range(self.first, self.last):
             if words[i].lower not in negative or (words[i].capital and i > self.first):  # a name such as 'Nothing'
                 continue
-            if i + 1 < self.last and words[i + 1].lower in ("only", "chỉ"):  # 'not only … but also' affirms
+            if i + 1 < self.last and words[i + 1].lower in AFFIRMING:  # 'not only … but also'
                 continue
             if i in self._of_bounds:
                 continue

@@ -20,7 +20,7 @@ from stillme.models import WINDOW_TOKENS, Encoded, words
 __all__ = ["Piece", "Shelf", "Window"]
 
 PIECE_TOKENS: Final = 96
-GATHERED_TOKENS: Final = 254
+GATHERED_TOKENS: Final = 160
 MOST_GATHERED: Final = 12
 # The pieces whose neighbours are read with them: what 'it' stands for is often said one sentence before.
 WITH_NEIGHBOURS: Final = 2

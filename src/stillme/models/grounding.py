@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from math import exp, log
@@ -34,6 +35,7 @@ CLAIM_TOKENS: Final = 110
 WINDOW_START: Final = 112
 DECIMALS: Final = 2
 MOST_REMEMBERED: Final = 1024
+SIDE_BY_SIDE: Final = 2
 FILE: Final = "grounding.onnx"
 Tokens = tuple[int, ...]
 
@@ -80,7 +82,11 @@ class GroundingModel:
 
     def score(self, groups: Sequence[Group]) -> list[list[Scored]]:
         """For each group, what the model says of each claim, in order; a group that was asked lately is remembered."""
-        return [self._known(group) or self._remember(group, self._read(group)) for group in groups]
+        found = {group: known for group in groups if (known := self._known(group)) is not None}
+        left = [group for group in dict.fromkeys(groups) if group not in found]
+        read = _passes().map(self._read, left) if len(left) > 1 else map(self._read, left)
+        found.update((group, self._remember(group, scored)) for group, scored in zip(left, read, strict=True))
+        return [found[group] for group in groups]
 
     def forget(self) -> None:
         """Drop what is remembered: the next answer is computed anew."""
@@ -157,6 +163,12 @@ def _laid(group: Group) -> _Row:
 
 
 _LOADING = threading.Lock()
+
+
+@cache
+def _passes() -> ThreadPoolExecutor:
+    """Two passes side by side take less time than one after the other, each on both processors; the figures are the same."""
+    return ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="stillme-grounding")
 
 
 @cache
