@@ -144,7 +144,7 @@ def middle(rows: Sequence[Point], exact: float) -> tuple[float, float, float]:
 
 
 def support_threshold(rows: Sequence[Point], found: Joining) -> float:
-    """The probability from which on a claim counts as supported: where both sides are told right equally often, over all sets."""
+    """The probability from which on a claim counts as supported: where most of both sides is told right, over all sets."""
     by_set: dict[str, list[Point]] = defaultdict(list)
     for row in rows:
         by_set[row.dataset].append(row)

@@ -311,6 +311,7 @@ def test_a_common_word_with_a_capital_is_no_name() -> None:
         pytest.param("no more than 5 × 4 cm and at least 3 " * 2000, id="bounds and sizes"),
         pytest.param("the fee is waived, stop eating, pay no fee " * 2000, id="denying words"),
         pytest.param("Tell him that " * 5000, id="orders"),
+        pytest.param("not 5, " * 3000, id="denied figures"),
     ],
 )
 def test_long_sentences_take_linear_time(claim: str) -> None:

@@ -28,6 +28,7 @@ CONDITIONAL: Final = frozenset(["if", "nếu", "mà", "khi"])
 PARTING: Final = frozenset(["and", "or", "but", ";", ".", "và", "hoặc", "nhưng"])
 CLOSE: Final = 0.6
 NEAR: Final = 3
+BESIDE: Final = 6
 SAME_WORDS_BESIDE: Final = 3
 ELLIPTIC: Final = 3
 MOST_PLAIN: Final = 32
@@ -156,10 +157,10 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
         return
     theirs = [(s, q) for s in found.statements for q in s.quantities]
     beside = _only_denied(found.claim)
-    settled = {id(t) for q in mine if q not in beside for _, t in theirs if agrees(q, t)}
+    settled = {id(t) for q in mine if q.first not in beside for _, t in theirs if agrees(q, t)}
     for q in mine:
         tokens = set(range(q.first, q.last))
-        if q in beside:
+        if q.first in beside:
             found.context |= tokens
             continue
         rival = next((t for t in found.best.quantities if id(t) not in settled and rivals(q, t)), None)
@@ -177,11 +178,16 @@ def _cover_figures(found: Alignment, heading: Reading) -> None:
             found.objections.append(Objection(kind, q.first, q.last))
 
 
-def _only_denied(claim: Statement) -> list[Quantity]:
-    """Figures that a claim only sets another one against: '12 years, not 13 years' needs no source that speaks of 13."""
-    cues = [cue for cue, _, _ in claim.negations]
-    denied = [q for q in claim.quantities if not q.hedge and any(0 < q.first - cue <= NEAR for cue in cues)]
-    return [q for q in denied if any(rivals(q, other) for other in claim.quantities if other not in denied)]
+def _only_denied(claim: Statement) -> set[int]:
+    """Where figures stand that a claim only sets the one next to them against: '12 years, not 13 years' needs no source for 13."""
+    cues = {cue for cue, _, _ in claim.negations}
+    found = claim.quantities
+    denied = [not q.hedge and not cues.isdisjoint(range(q.first - NEAR, q.first)) for q in found]
+    return {
+        q.first
+        for n, q in enumerate(found)
+        if denied[n] and any(not denied[k] and rivals(q, found[k]) for k in (n - 1, n + 1) if 0 <= k < len(found))
+    }
 
 
 def _cover_names(found: Alignment, heading: Reading, subjects: Sequence[Name]) -> None:
@@ -238,8 +244,10 @@ def _same_place(claim: Statement, name: Name, source: Statement, rival: Name) ->
 def _in_its_place(claim: Statement, name: Name, source: Statement, rival: Name) -> bool:
     """Whether the same words in a row stand beside both names: 'later A designed the wall', 'later B designed the wall'."""
     mine, theirs = claim.reading.text.lowers, source.reading.text.lowers
-    before = zip(mine[claim.first : name.first][::-1], theirs[source.first : rival.first][::-1], strict=False)
-    behind = zip(mine[name.last : claim.last], theirs[rival.last : source.last], strict=False)
+    first, start = max(claim.first, name.first - BESIDE), max(source.first, rival.first - BESIDE)
+    last, end = min(claim.last, name.last + BESIDE), min(source.last, rival.last + BESIDE)
+    before = zip(mine[first : name.first][::-1], theirs[start : rival.first][::-1], strict=False)
+    behind = zip(mine[name.last : last], theirs[rival.last : end], strict=False)
     return sum(_alike_run(pairs) for pairs in (before, behind)) >= SAME_WORDS_BESIDE
 
 

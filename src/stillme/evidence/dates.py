@@ -778,8 +778,8 @@ def _finish_clock(window: Window, rules: DateRules, hour: int, minute: float, at
 
 # Roman numerals up to thirty, as centuries and quarters are written.
 ROMAN: Final = {
-    tens + ones: 10 * t + o
-    for t, tens in enumerate(("", "X", "XX", "XXX"))
+    "X" * t + ones: 10 * t + o
+    for t in range(4)
     for o, ones in enumerate(("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"))
     if 0 < 10 * t + o <= 30
 }

@@ -7,6 +7,7 @@ order of additions in a longer or shorter row hardly ever shows.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -169,6 +170,10 @@ _LOADING = threading.Lock()
 def _passes() -> ThreadPoolExecutor:
     """Two passes side by side take less time than one after the other, each on both processors; the figures are the same."""
     return ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="stillme-grounding")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_passes.cache_clear)  # a child has none of its parent's threads
 
 
 @cache
