@@ -26,10 +26,13 @@ class Ruling:
     """The findings that made it more than an answer."""
 
 
-def decide(findings: Sequence[Finding], policy: Policy, *, claims_made: bool, all_supported: bool) -> Ruling:
+def decide(
+    findings: Sequence[Finding], policy: Policy, *, claims_made: bool, all_supported: bool, claims_needed: bool = False
+) -> Ruling:
     """The strictest decision that a hard finding asks for.
 
-    `claims_made`: the draft makes factual claims; `all_supported`: and every one of them is supported.
+    `claims_made`: the draft makes factual claims; `all_supported`: and every one of them is supported; `claims_needed`: a draft without
+    any cannot answer the question.
     """
     codes = list(dict.fromkeys(str(f.reason) for f in findings if f.reason))
     hard = [f for f in findings if _asks(f, policy)]
@@ -44,7 +47,8 @@ def decide(findings: Sequence[Finding], policy: Policy, *, claims_made: bool, al
     if decision is Decision.ANSWER and codes:
         codes.insert(0, Reason.PASSED_WITH_WARNINGS.value)
     decisive = tuple(f for f in hard if _wanted(f) is decision)
-    return Ruling(decision, tuple(codes), _verified(findings, claims_made), decisive)
+    verified = _verified(findings, claims_made) and (claims_made or not claims_needed)
+    return Ruling(decision, tuple(codes), verified, decisive)
 
 
 def _asks(finding: Finding, policy: Policy) -> bool:

@@ -50,6 +50,7 @@ class Reason(StrEnum):
     UNCERTAINTY_MISSING = "uncertainty_missing"
     CONTRADICTED_CLAIM = "contradicted_claim"
     UNSUPPORTED_CLAIM = "unsupported_claim"
+    NO_VERIFIABLE_CLAIM = "no_verifiable_claim"
     FABRICATED_REFERENCE = "fabricated_reference"
     UNSUPPORTED_FUTURE_DATE = "unsupported_future_date"
     # conduct

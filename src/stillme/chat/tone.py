@@ -22,6 +22,7 @@ from stillme.evidence.language import identify
 from stillme.evidence.lexicon import Lexicon
 from stillme.evidence.sentences import split
 from stillme.evidence.text import Sentence, Text, within
+from stillme.evidence.wrapping import Asked, Known
 from stillme.lazy import lazy
 
 __all__ = ["STYLES", "Alignment", "Edit", "align_tone", "aligned"]
@@ -186,7 +187,7 @@ class _Draft:
         return self._claims(self.sentences[-WINDOW:])
 
     def _claims(self, sentences: Sequence[Sentence]) -> list[Claim]:
-        found = find_claims(self.text, sentences, self.markers, self._hidden, asked="facts")
+        found = find_claims(self.text, sentences, self.markers, self._hidden, Asked(), Known())
         return [replace(c, kind="courtesy") if c.factual and self._is_courtesy(c) else c for c in found]
 
     def _is_courtesy(self, claim: Claim) -> bool:
@@ -194,7 +195,7 @@ class _Draft:
         if not self.fillers(claim):
             return False
         alone = Text(self.raw[claim.start : claim.end])
-        return not any(c.factual for c in find_claims(alone, split(alone), (), frozenset(), asked="facts"))
+        return not any(c.factual for c in find_claims(alone, split(alone), (), frozenset(), Asked(), Known()))
 
     def fillers(self, s: Sentence | Claim) -> set[str]:
         """The names of the lists that have a whole sentence as a phrase."""

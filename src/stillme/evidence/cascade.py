@@ -35,6 +35,8 @@ MOST_TOKENS: Final = 20_000
 SPEAKS_OF_IT: Final = 0.5
 UNREAD: Final = "; the model did not read everything: over grounding.most_tokens"
 FIGURES: Final = frozenset({"figure"})
+# What may stand at the end of a claim and says nothing.
+CLOSING: Final = frozenset(".,;:!?…。！？-–—()[]\"'“”‘’«»")
 # What nearness and word order say of natural text is wrong as often as right, and so is another name in the place of one that
 # the passage has elsewhere: the model reads those claims.
 DOUBTFUL: Final = frozenset({"roles", "binding", "name elsewhere"})
@@ -214,19 +216,37 @@ def _cites_another(claim: Claim, exact: Judgement) -> bool:
 
 
 def _parts(task: GroundingTask, claim: Claim) -> list[_Part]:
-    """What the claim says, without its citation markers, in equal parts that the model can take."""
-    text = task.draft.text
-    said = text.raw[claim.start : claim.end]
-    for i in range(claim.first, claim.last):
-        if i in task.draft.skipped:
-            start, end = text.starts[i] - claim.start, text.ends[i] - claim.start
-            said = said[:start] + " " * (end - start) + said[end:]
+    """What the claim says, without markers, markup and what leads in to it, in equal parts that the model can take."""
+    said, places = _said(task, claim)
     encoded = words().encode(said)
-    offsets = tuple((claim.start + a, claim.start + b) for a, b in encoded.offsets)
+    offsets = tuple((places[a][0], places[b - 1][1]) for a, b in encoded.offsets)
     count = math.ceil(len(encoded.ids) / CLAIM_TOKENS) or 1
     size = math.ceil(len(encoded.ids) / count) or 1
     starts = range(0, max(1, len(encoded.ids)), size)
     return [_Part(encoded.ids[n : n + size], offsets[n : n + size]) for n in starts]
+
+
+def _said(task: GroundingTask, claim: Claim) -> tuple[str, list[tuple[int, int]]]:
+    """The claim as a sentence of its own, with a capital and a full stop, and for each character its place in the draft.
+
+    However it was led in to or laid out, the model reads the same: what stands around a claim changes no verdict.
+    """
+    text, skipped = task.draft.text, task.draft.skipped
+    tokens = [i for i in range(claim.first, claim.last) if i not in skipped]
+    while tokens and text.words[tokens[-1]].text in CLOSING:
+        tokens.pop()
+    said, places = "", list[tuple[int, int]]()
+    for n, i in enumerate(tokens):
+        plain = text.tokens[i]
+        start, end = text.starts[i], text.ends[i]
+        apart = n > 0 and (bool(text.gaps[i]) or tokens[n - 1] != i - 1)
+        said += (" " if apart else "") + plain
+        same = len(plain) == end - start
+        places += [(start, start)] * apart
+        places += [(start + k, start + k + 1) if same else (start, end) for k in range(len(plain))]
+    opened = said[:1].upper() if len(said[:1].upper()) == 1 else said[:1]
+    end = places[-1][1] if places else claim.end
+    return f"{opened}{said[1:]} .", [*places, *[(end, end)] * 2]
 
 
 # reading

@@ -42,6 +42,13 @@ class Marker:
     """Indices into the list of readable passages."""
     unknown: tuple[str, ...]
     """What the marker names that no passage answers to."""
+    label: tuple[int, int] | None = None
+    """The words of a link that cites: they are part of what the draft says."""
+
+    @property
+    def unread(self) -> tuple[int, int]:
+        """The characters that say nothing themselves: the marker, or the target of a link that cites."""
+        return (self.label[1], self.end) if self.label else self.span
 
     @property
     def span(self) -> tuple[int, int]:
@@ -85,8 +92,12 @@ def _bracketed(match: re.Match[str], sources: _Sources) -> Marker | None:
     inner, link = match.group(1) or match.group(3), match.group(2)
     if link is not None:
         target = sources.by_url.get(link[1:-1].rstrip("/"))
-        return Marker(match.start(), match.end(), tuple(target), ()) if target else None
-    return _resolve(inner.split("†")[0], match, sources, worded=False)
+        label = None if _resolve(inner, match, sources, worded=False) else match.span(1)
+        return Marker(match.start(), match.end(), tuple(target), (), label) if target else None
+    named, _, note = inner.partition("†")
+    if len(note.split()) > 1:  # where in the source it stands, not what it says
+        return None
+    return _resolve(named, match, sources, worded=False)
 
 
 def _worded(match: re.Match[str], sources: _Sources) -> Marker | None:

@@ -1,31 +1,37 @@
-"""The claims of a draft: its sentences, which of them state facts at all, and what each one cites."""
+"""The claims of a draft: its sentences, what each of them says once its wrapping is taken away, and what it cites.
+
+Everything is a claim unless nothing is left. A sentence that greets, refuses, asks or announces and says something else besides is judged by
+what else it says.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
 from stillme.evidence.citations import Marker
-from stillme.evidence.lexicon import Lexicon, Match
-from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, within
+from stillme.evidence.wrapping import Asked, Known, Wrapping, claim_lexicon
 
 __all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
 
 FACT: Final = "fact"
 SELF: Final = "self"
-MOST_BESIDE_OPENING: Final = 2
-LEAST_OF_A_FACT: Final = 3
 LONGEST_HEADING: Final = 200
+MOST_IN_A_LABEL: Final = 8
+SPEAKS_OF_IT: Final = 2
+MOST_WITH_ASSENT: Final = 4
 WRITTEN_FOR_USER: Final = frozenset({"creative", "rewrite", "code"})
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the draft. `kind` is "fact", or what it does instead: greet, refuse, ask, give an opinion, …"""
+    """A sentence of the draft. `kind` is "fact", or what it does instead: greet, refuse, ask, give an opinion, …
+
+    `first` to `last` are the tokens of what it says, without what leads in to it; `start` to `end` the characters of the whole sentence.
+    """
 
     first: int
     last: int
@@ -51,42 +57,29 @@ class Claim:
         return self.start, self.end
 
 
-@cache
-def _lexicon() -> Lexicon:
-    rules = load("claims")
-    return Lexicon(rules["lists"], rules["classes"])
-
-
 def asks_for_opinion(query: Text) -> bool:
     """Whether the user asks what the assistant thinks or likes."""
-    return "asks_opinion" in _lexicon().names(query)
+    return "asks_opinion" in claim_lexicon().names(query)
 
 
 def find_claims(
-    draft: Text, sentences: Sequence[Sentence], markers: Sequence[Marker], hidden: frozenset[int], *, asked: str
+    draft: Text,
+    sentences: Sequence[Sentence],
+    markers: Sequence[Marker],
+    silent: Collection[int],
+    asked: Asked,
+    known: Known,
 ) -> list[Claim]:
-    """One claim a sentence, in order, each with its kind and what it cites.
-
-    `hidden` are the tokens of citation markers and web addresses, which say nothing themselves; `asked` is what kind of thing
-    the question asks for: a poem that was asked for states no facts, an opinion that was asked for needs no opinion word.
-    """
+    """One claim a sentence, in order, each with its kind and what it cites; `silent` tokens say nothing themselves."""
+    reader = _Reader(draft, silent, asked, known)
     claims: list[Claim] = []
-    in_sources, at = False, 0
+    at = 0
     for index, sentence in enumerate(sentences):
         first = at
         while at < len(markers) and markers[at].start < sentence.end:
             at += 1
         own = tuple(m for m in markers[first:at] if m.start >= sentence.start)
-        heading = _is_heading(draft, sentence)
-        if heading:
-            in_sources = "sources_heading" in _lexicon().names(draft, sentence.first, sentence.last)
-        said = [i for i in range(sentence.first, sentence.last) if i not in hidden]
-        kind = "heading" if heading else _kind(draft, sentence, own, said, in_sources, asked)
-        cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
-        assent = kind == FACT and _only_assents(draft, sentence, said)
-        claims.append(
-            Claim(sentence.first, sentence.last, sentence.start, sentence.end, kind, index, cited, own, assent)
-        )
+        claims.append(reader.claim(sentence, own, index))
     return _without_lead_words(_sharing_markers(draft, claims))
 
 
@@ -103,26 +96,154 @@ def _sharing_markers(draft: Text, claims: list[Claim]) -> list[Claim]:
 
 def _without_lead_words(claims: list[Claim]) -> list[Claim]:
     """'No. Windows is not supported [1].': a bare yes or no before a fact only leads in to it."""
-    last_fact = max((k for k, claim in enumerate(claims) if claim.kind == FACT), default=-1)
+    last_fact = max((k for k, claim in enumerate(claims) if claim.kind == FACT and not claim.assent), default=-1)
     return [
         replace(c, kind="lead-in", assent=False) if c.assent and not c.markers and k < last_fact else c
         for k, c in enumerate(claims)
     ]
 
 
-def _kind(draft: Text, s: Sentence, own: Sequence[Marker], said: Sequence[int], in_sources: bool, asked: str) -> str:
-    """What a sentence is by its place, else by what it says."""
-    if within(draft.code, s.start):
-        return "code"
-    opens_with_marker = bool(own) and own[0].start == s.start and s.end > own[0].end
-    if in_sources or (opens_with_marker and _at_line_start(draft, s.start)):
-        return "reference"
-    words = [draft.words[i] for i in said]
-    if not any(w.word or w.number for w in words):
-        return "announcement" if _has_address(draft, s) else "layout"
-    if asked in WRITTEN_FOR_USER and not own:
-        return asked
-    return _speech(draft, s, any(w.number for w in words), bool(own), asked == "opinion")
+class _Reader:
+    """Reads the sentences of one draft in order."""
+
+    def __init__(self, draft: Text, silent: Collection[int], asked: Asked, known: Known) -> None:
+        self.draft = draft
+        self.silent = silent
+        self.asked = asked
+        self.known = known
+        self.in_sources = False
+        """Whether the last heading announced a list of sources."""
+
+    def claim(self, s: Sentence, own: tuple[Marker, ...], index: int) -> Claim:
+        """What a sentence says, and what it cites."""
+        wrapping = Wrapping(self.draft, s.first, s.last, self.silent, self.asked, self.known)
+        assents = self._assents(wrapping)
+        kind = FACT if assents else self._kind(wrapping, s, own)
+        first, last = wrapping.first, wrapping.last
+        if kind == FACT and wrapping.content and "refusal" in wrapping.names:
+            first = self._behind_refusal(wrapping)
+        if kind != FACT or assents or first >= last:
+            first, last = s.first, s.last
+        cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
+        return Claim(first, last, s.start, s.end, kind, index, cited, own, assents)
+
+    def _kind(self, w: Wrapping, s: Sentence, own: Sequence[Marker]) -> str:
+        """What a sentence is by its place, else by what it says."""
+        heading = _is_heading(self.draft, s)
+        if heading or (_at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"):
+            self.in_sources = "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
+        if not w.spoken and not w.peeled:
+            return "announcement" if _has_address(self.draft, s) else "layout"
+        placed = self._by_place(w, s, own, heading)
+        return placed or w.kind or self._speech(w, s, bool(own))
+
+    def _by_place(self, w: Wrapping, s: Sentence, own: Sequence[Marker], heading: bool) -> str | None:
+        """What the place of a sentence makes of it: code, the name of a source, the name of what follows, a text that was asked for."""
+        if within(self.draft.code, s.start):
+            return FACT if self._speaks_of_the_matter(w) or (w.states() and self._has_known(w)) else "code"
+        opens_with_marker = bool(own) and own[0].start == s.start and s.end > own[0].end
+        listed = self.in_sources or (opens_with_marker and _at_line_start(self.draft, s.start))
+        if listed and self._names_a_source(w):
+            return "reference"
+        if heading and self._is_label(w, s):
+            return "heading"
+        if self.asked.kind in WRITTEN_FOR_USER and not own and not self._speaks_of_the_matter(w):
+            return self.asked.kind
+        return None
+
+    def _speech(self, w: Wrapping, s: Sentence, cites: bool) -> str:
+        """What a sentence of prose does that has something left."""
+        if _asks(self.draft, s, w) and self._is_question(w):
+            return "question"
+        opinion = self._is_opinion(w, cites) or self._is_self(w, cites)
+        if opinion:
+            return opinion
+        return "announcement" if self._announces(w, s, cites) else FACT
+
+    # the kinds
+
+    def _assents(self, w: Wrapping) -> bool:
+        """A bare yes or no, and to a question that wants one also 'Sure!' or a thumb."""
+        spoken = [i for i in range(*w.outer) if i not in self.silent and self.draft.words[i].text not in ".,!?…:;"]
+        if not 0 < len(spoken) <= MOST_WITH_ASSENT:
+            return False
+        found = [m for m in claim_lexicon().find(self.draft, *w.outer) if m.name in ("assent", "agreeing")]
+        if not found or (found[0].name == "agreeing" and not self.asked.yes_or_no):
+            return False
+        taken = {i for m in found for i in range(m.first, m.last)}
+        return all(i in taken or not (w_ := self.draft.words[i]).content for i in spoken) and (
+            found[0].first == spoken[0] or self.asked.yes_or_no
+        )
+
+    def _names_a_source(self, w: Wrapping) -> bool:
+        """Whether a line only gives the title, name or address of a source, or is a label and no statement."""
+        words = self.draft.words
+        left = [i for i in w.content if words[i].stem not in self.known.titles and words[i].folded not in self.known.titles]
+        figures = [i for i in left if words[i].number and not w.is_place(i)]
+        return not left or (not figures and not w.states() and not w.denies() and len(left) <= MOST_IN_A_LABEL)
+
+    def _is_label(self, w: Wrapping, s: Sentence) -> bool:
+        """A line that names what follows it: no figure, nothing denied, no verb, no full stop."""
+        ends = self.draft.words[s.last - 1].text
+        return (
+            len(w.content) <= MOST_IN_A_LABEL
+            and ends not in ".!…"
+            and not w.has_figure
+            and not w.denies()
+            and not w.states()
+        )
+
+    def _speaks_of_the_matter(self, w: Wrapping) -> bool:
+        """Whether a line of a text that was asked for, or of code, says something that the sources could know."""
+        return len(self._has_known(w)) + w.has_figure >= SPEAKS_OF_IT and bool(self.known.stems)
+
+    def _has_known(self, w: Wrapping) -> set[str]:
+        """The words left that the sources have, but for figures."""
+        words = self.draft.words
+        return {words[i].stem for i in w.content if not words[i].number and words[i].stem in self.known.stems}
+
+    def _is_question(self, w: Wrapping) -> bool:
+        """A question that asks the reader, or only what the reader asked; whatever else it takes for granted is judged."""
+        if "telling" in w.peeled or "tag" in w.peeled or "interrogative" not in w.names:
+            return False
+        words = self.draft.words
+        left = [i for i in w.content if words[i].stem not in self.asked.stems]
+        if "asking" in w.names:
+            foreign = [i for i in left if words[i].number or (words[i].capital and i > w.first)]
+            return all(words[i].stem in self.known.stems for i in foreign)
+        return not left
+
+    def _is_opinion(self, w: Wrapping, cites: bool) -> str | None:
+        """A judgement of taste where the user asked for one, or about what the sources do not speak of."""
+        given = "opinion" in w.names or "hedge" in w.peeled or self.asked.kind == "opinion"
+        asked = self.asked.kind == "opinion" or not self._has_known(w)
+        judges = "judging" in w.names
+        return "opinion" if given and asked and judges and not w.has_figure and not cites else None
+
+    def _is_self(self, w: Wrapping, cites: bool) -> str | None:
+        """What the assistant says of itself, as long as it does not speak of the matter."""
+        if "refusal" in w.names or cites or w.has_figure:
+            return None
+        if "identity" in w.names and "contrast" not in w.names and len(w.content) <= MOST_IN_A_LABEL:
+            return SELF
+        if "self" not in w.names:
+            return None
+        words = self.draft.words
+        matter = [i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
+        return None if matter else SELF
+
+    def _announces(self, w: Wrapping, s: Sentence, cites: bool) -> bool:
+        """A line that ends with a colon and points to what follows, or names it."""
+        if self.draft.words[s.last - 1].text != ":" or cites or w.has_figure:
+            return False
+        names_it = not w.states() and len(w.content) <= MOST_IN_A_LABEL
+        return "announcing" in w.names or (not w.denies() and (w.opens_list or names_it))
+
+    def _behind_refusal(self, w: Wrapping) -> int:
+        """'I could not find the price, but it is usually $50': what is judged is the second half."""
+        end = max(m.last for m in w.matches if m.name == "refusal")
+        joint = next((m for m in w.matches if m.name == "contrast" and m.first >= end), None)
+        return joint.last if joint is not None and joint.last < w.last else w.first
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:
@@ -130,8 +251,8 @@ def _is_heading(draft: Text, s: Sentence) -> bool:
     start, end = draft.line(s.start)
     opening = draft.raw[start : start + LONGEST_HEADING].lstrip()
     if opening.startswith("#"):
-        return not any(w.number for w in draft.words[s.first : s.last]) or s.last - s.first <= 4
-    if opening.startswith(("**", "__")) and s.last - s.first <= 14 and end - start <= LONGEST_HEADING:
+        return True
+    if opening.startswith(("**", "__")) and end - start <= LONGEST_HEADING:
         line = draft.raw[start:end].strip()
         return line.rstrip(":").endswith(("**", "__")) and line[2:-2].count(line[:2]) == 0
     below = draft.raw[end + 1 : end + 9].lstrip()
@@ -147,70 +268,6 @@ def _has_address(draft: Text, s: Sentence) -> bool:
     return at < len(draft.urls) and draft.urls[at][0] < s.end
 
 
-def _speech(draft: Text, s: Sentence, figures: bool, cites: bool, opinion_asked: bool) -> str:
-    """What a sentence of prose does."""
-    found = [m for m in _lexicon().find(draft, s.first, s.last) if not draft.quoted[m.first]]
-    names = {m.name for m in found}
-    if "reports" in names:
-        return FACT
-    if _asks(draft, s):
-        return "question"
-    if not figures and not cites:
-        if "disclaiming" in names or "courtesy" in names:
-            return "disclaimer" if "disclaiming" in names else "courtesy"
-        if _says_little_more(draft, s, [m for m in found if m.name == "opening"]):
-            return "courtesy"
-    if "refusal" in names:
-        return FACT if _continues_with_fact(draft, s, figures) else "refusal"
-    if ("announcing" in names or _points(draft, s, names)) and not figures:
-        return "announcement"
-    return _opinion_or_self(names, figures, cites, opinion_asked) or _tail(draft, s, figures, cites)
-
-
-def _says_little_more(draft: Text, s: Sentence, openings: Sequence[Match]) -> bool:
-    """A greeting or thanks with at most two words of content beside it: 'Thank you for asking!'"""
-    if not openings:
-        return False
-    rest = [w for w in draft.words[max(m.last for m in openings) : s.last] if w.content and not w.capital]
-    return len(rest) <= MOST_BESIDE_OPENING
-
-
-def _points(draft: Text, s: Sentence, names: set[str]) -> bool:
-    """A short line that only sends the reader to a page: what it says is the address, which is checked as a reference."""
-    return "pointing" in names and (s.last - s.first <= 10 or _has_address(draft, s))
-
-
-def _opinion_or_self(names: set[str], figures: bool, cites: bool, opinion_asked: bool) -> str | None:
-    """An opinion judges and gives no figure; what the assistant says of itself is for the identity validators."""
-    if not figures and not cites and "judging" in names and ("opinion" in names or opinion_asked):
-        return "opinion"
-    if "self" in names and "opinion" not in names and not cites:
-        return SELF
-    return None
-
-
-def _tail(draft: Text, s: Sentence, figures: bool, cites: bool) -> str:
-    """A line that ends with a colon, gives no figure and cites nothing announces what follows; anything else states a fact."""
-    last = draft.words[s.last - 1].text
-    return "announcement" if last == ":" and not figures and not cites and s.last - s.first <= 14 else FACT
-
-
-def _asks(draft: Text, s: Sentence) -> bool:
-    ending = [w.text for w in draft.words[max(s.first, s.last - 6) : s.last]]
-    return "?" in ending or "？" in ending
-
-
-def _continues_with_fact(draft: Text, s: Sentence, figures: bool) -> bool:
-    """'I could not find the price, but it is usually $50': the second half states a fact."""
-    contrasts = [m for m in _lexicon().find(draft, s.first, s.last) if m.name in ("contrast", "refusal", "self")]
-    last = max((m.first for m in contrasts if m.name == "contrast"), default=None)
-    if last is None or any(m.name != "contrast" and m.first > last for m in contrasts):
-        return False
-    return figures or sum(w.content for w in draft.words[last : s.last]) >= LEAST_OF_A_FACT
-
-
-def _only_assents(draft: Text, s: Sentence, said: Sequence[int]) -> bool:
-    words = [w for i in said[:6] if (w := draft.words[i]).word or w.number]
-    if not 0 < len(words) <= 2 or any(w.content for w in words[1:]):
-        return False
-    return "assent" in _lexicon().names(draft, s.first, s.last)
+def _asks(draft: Text, s: Sentence, w: Wrapping) -> bool:
+    ending = [word.text for word in draft.words[max(s.first, s.last - 6) : s.last]]
+    return "?" in ending or "？" in ending or "tag" in w.peeled

@@ -17,6 +17,7 @@ from stillme.evidence.conflicts import Disagreement, find_conflicts
 from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement
 from stillme.evidence.language import identify, requested_language
 from stillme.evidence.library import Library
+from stillme.evidence.markup import Markup, read_markup
 from stillme.evidence.names import Name, capitalised_words
 from stillme.evidence.need import Need, need_of
 from stillme.evidence.numbers import Quantity, agrees
@@ -26,12 +27,17 @@ from stillme.evidence.references import Reference, find_references
 from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.similarity import Embed, similarities
 from stillme.evidence.text import Text, within
+from stillme.evidence.wrapping import Asked, asked_by, known_from
 from stillme.lazy import lazy
 
 __all__ = ["DEFAULT_GROUNDER", "Evidence"]
 
 DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DECLINING: Final = frozenset({"refusal", "question"})
+BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
+# Marks that lay a text out and say nothing.
+LAYOUT: Final = frozenset("*_#`~>")
 
 
 @dataclass
@@ -78,6 +84,7 @@ class Evidence:
             "passages",
             "language",
             "need",
+            "asked",
             "ambiguity",
             "conflicts",
             "similarities",
@@ -173,21 +180,37 @@ class Evidence:
 
     @lazy
     def draft_sentences(self) -> list[Sentence]:
-        """The sentences of the draft."""
-        return split(self.draft, [m.span for m in self.markers])
+        """The sentences of the draft; what stands apart in its markup is one of its own."""
+        return split(self.draft, [m.span for m in self.markers], self.markup.apart)
+
+    @lazy
+    def markup(self) -> Markup:
+        """What of the draft is markup."""
+        return read_markup(self.draft)
 
     @lazy
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
-        asked = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
-        if asked == "facts" and asks_for_opinion(self.query):
-            asked = "opinion"
-        return find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, asked=asked)
+        headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
+        known = known_from(self.library.index.keys(), headings)
+        return find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known)
+
+    @lazy
+    def asked(self) -> Asked:
+        """What the question is about."""
+        kind = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
+        return asked_by(self.query, "opinion" if kind == "facts" and asks_for_opinion(self.query) else kind)
 
     @lazy
     def factual_claims(self) -> list[Claim]:
         """The claims that a source could support or contradict."""
         return [claim for claim in self.claims if claim.factual]
+
+    @property
+    def gives_no_answer(self) -> bool:
+        """Whether the draft only refuses or asks back, with whatever courtesy."""
+        kinds = {claim.kind for claim in self.claims}
+        return not kinds.isdisjoint(DECLINING) and kinds <= DECLINING | BESIDE_DECLINING
 
     @lazy
     def known_names(self) -> frozenset[str]:
@@ -218,15 +241,18 @@ class Evidence:
 
     @lazy
     def hidden(self) -> frozenset[int]:
-        """The tokens of the draft that are citation markers or web addresses: they are not part of what it says."""
-        spans = [*(m.span for m in self.markers), *self.draft.urls]
-        at = self.draft.token_at
-        return frozenset(i for a, b in spans for i in range(at(a), at(b - 1) + 1))
+        """The tokens of the draft that are markup, citation markers or web addresses: they are not part of what it says."""
+        spans = [*(m.unread for m in self.markers), *self.draft.urls, *self.markup.hidden]
+        at, words = self.draft.token_at, self.draft.words
+        layout = (i for i, word in enumerate(words) if word.text in LAYOUT)
+        return frozenset((*(i for a, b in spans for i in range(at(a), at(b - 1) + 1)), *layout))
 
     @lazy
     def draft_reading(self) -> Reading:
-        """The draft read for alignment."""
-        return Reading(self.draft, self.draft_sentences, self.draft_language, self.known_names, self.hidden)
+        """The draft read for alignment: of each sentence what it says, without what leads in to it."""
+        starts, ends = self.draft.starts, self.draft.ends
+        said = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in self.claims]
+        return Reading(self.draft, said, self.draft_language, self.known_names, self.hidden)
 
     @lazy
     def claim_quantities(self) -> list[Quantity]:

@@ -12,6 +12,7 @@ from typing import Final, Literal, Protocol
 
 from stillme.evidence.alignment import Alignment, align
 from stillme.evidence.claims import Claim
+from stillme.evidence.wrapping import denies_assent
 from stillme.evidence.library import Library
 from stillme.evidence.names import Name, find_names
 from stillme.evidence.reading import Reading, Statement, cues
@@ -28,7 +29,6 @@ SUPPORT_AT: Final = 0.5
 MOST_STATEMENTS: Final = 3
 WORTH_ALIGNING: Final = 0.5
 COMMON: Final = 512
-NEGATIVE_ASSENT: Final = frozenset(["no", "nope", "not", "false", "incorrect", "never", "không", "chưa", "sai"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class _Bench:
         whole = Sentence(0, len(query), 0, len(query.raw))
         reading = Reading(query, [whole], self.task.draft.language, self.task.draft.known_names)
         asked = self._decide(reading.statements[0], (), claim)
-        negative = self.task.draft.text.words[claim.first].lower in NEGATIVE_ASSENT
+        negative = denies_assent(self.task.draft.text, claim.first, claim.last)
         status: Status = asked.status
         if negative and status != "unsupported":
             status = "supported" if status == "contradicted" else "contradicted"

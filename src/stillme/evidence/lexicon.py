@@ -67,24 +67,41 @@ class Lexicon:
         self._known = {name: [str(p) for p in phrases] for name, phrases in {**(classes or {}), **lists}.items()}
         self._written = [(name, phrase) for name in lists for phrase in self._known[name]]
         self._expanded: dict[str, list[Words]] = {}
+        self._vocabularies: dict[str, frozenset[str]] = {}
         self._indexes: dict[bool, dict[str, list[_Phrase]]] = {}
         for name, phrase in self._written:
             if "@" in phrase:
                 self._check(name, phrase)
 
-    def find(self, text: Text, first: int = 0, last: int | None = None) -> Iterator[Match]:
-        """Every match in the token range, in order of its first token."""
+    def find(
+        self, text: Text, first: int = 0, last: int | None = None, *, opening: int | None = None
+    ) -> Iterator[Match]:
+        """Every match in the token range, in order of its first token; the token `opening` counts as the start of a sentence."""
         plain = not text.accented
-        tokens = text.folded if plain else text.lowers
-        index = self._index(plain)
+        tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
         for i in range(first, stop):
             if tokens[i] in index:
-                for phrase in index[tokens[i]]:
-                    slots = phrase.compiled or self._compile(phrase, plain)
-                    end = _match(slots, tokens, text, i, stop)
-                    if end:
-                        yield Match(phrase.name, i, end)
+                yield from self.at(text, i, stop, opens=i == opening)
+
+    def at(self, text: Text, first: int, last: int, *, opens: bool = True) -> Iterator[Match]:
+        """Every match that begins with the token `first`, which counts as the start of a sentence where `opens` says so."""
+        plain = not text.accented
+        tokens = text.folded if plain else text.lowers
+        for phrase in self._index(plain).get(tokens[first], ()):
+            slots = phrase.compiled or self._compile(phrase, plain)
+            end = _match(slots, tokens, text, first, last, opens)
+            if end:
+                yield Match(phrase.name, first, end)
+
+    def vocabulary(self, name: str) -> frozenset[str]:
+        """Every word that a phrase of a list names."""
+        if name not in self._vocabularies:
+            parts = (part for phrase in self._known[name] for part in phrase.split() if part != "^" and part[0] != "~")
+            self._vocabularies[name] = frozenset(
+                word for part in parts for option in self._options(part) for word in option
+            )
+        return self._vocabularies[name]
 
     def names(self, text: Text, first: int = 0, last: int | None = None) -> set[str]:
         """The names of the lists that match anywhere in the token range."""
@@ -153,11 +170,11 @@ class Lexicon:
         return self._expanded[name]
 
 
-def _match(slots: tuple[_Slot, ...], tokens: list[str], text: Text, at: int, stop: int) -> int:
+def _match(slots: tuple[_Slot, ...], tokens: list[str], text: Text, at: int, stop: int, opens: bool) -> int:
     """Where a phrase that begins at token `at` ends, or 0."""
     position = 0
     if slots[0].start:
-        if not _starts_sentence(text, at):
+        if not (opens or _starts_sentence(text, at)):
             return 0
         position = 1
     return _rest(slots, position, tokens, at, stop)

@@ -15,6 +15,7 @@ __all__ = ["Sentence", "split"]
 ENDS: Final = frozenset(".!?…。！？")
 STOPS: Final = ENDS | {";"}
 CLOSERS: Final = frozenset("\"”’»)]'*_`】")
+LONGEST_ENTRY: Final = 8
 BULLETS: Final = frozenset("-*•+–—>#|")
 
 
@@ -34,15 +35,17 @@ def _abbreviations() -> _Abbreviations:
     return _Abbreviations(*kinds, *words)
 
 
-def split(text: Text, markers: Sequence[tuple[int, int]] = ()) -> list[Sentence]:
+def split(
+    text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[tuple[int, int]] = ()
+) -> list[Sentence]:
     """The sentences of a text; a citation marker behind the full stop belongs to the sentence before it.
 
-    `markers` are character ranges of citation markers. Code blocks form sentences of their own.
+    `markers` are character ranges of citation markers; those of `apart` are sentences of their own, whatever stands around them.
     """
     words = text.words
     marked = dict(markers)
     behind: dict[int, int] = {}
-    cuts: set[int] = set()
+    cuts = {text.token_at(edge) for span in apart for edge in span}
     if "\n" in text.raw:
         cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
     after = 0
@@ -86,8 +89,15 @@ def _line_break(text: Text, i: int) -> bool:
     if word.text in BULLETS or before.text in ENDS or before.text in ":|" or word.number:
         return True
     if word.text in "[【(" or not word.word:
-        return before.text in CLOSERS or word.text in "`~"
+        return before.text in CLOSERS or word.text in "`~" or _opens_entry(text, i)
     return word.capital and (before.text not in ",;" or _is_short_line(text, i))
+
+
+def _opens_entry(text: Text, i: int) -> bool:
+    """Whether a bracket opens a line and more than a full stop stands behind it: '[2] The manual', not a marker that was wrapped."""
+    closing = next((j for j in range(i + 1, min(i + LONGEST_ENTRY, len(text))) if text.words[j].text in "]】"), None)
+    behind = text.words[closing + 1] if closing is not None and closing + 1 < len(text) else None
+    return behind is not None and "\n" not in text.gaps[closing + 1] and (behind.capital or behind.number)
 
 
 def _is_short_line(text: Text, i: int) -> bool:

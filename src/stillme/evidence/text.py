@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from html import unescape
 from itertools import accumulate
 from operator import itemgetter
 from typing import Final
@@ -33,7 +34,46 @@ HAS_INNER: Final = re.compile(f"[{INNER}]")
 DROPPED: Final = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]++")
 QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’"}
 CODE: Final = re.compile(r"```[^`]*+(?:`{1,2}(?!`)[^`]*+)*+(?:```|\Z)|~~~[^~]*+(?:~{1,2}(?!~)[^~]*+)*+(?:~~~|\Z)")
+# Letters in another dress (circled, bold, full width, joined) and characters written by their number or name.
+DRESSED: Final = re.compile(
+    "[ʰ-ʸᴬ-ᵪⁱⁿₐ-ₜℂ℃-ℴ①-⓪ﬀ-ﬆ！-～\U0001d400-\U0001d7ff\U0001f110-\U0001f169\U0001f170-\U0001f189]"
+    "|&(?:#[0-9]{1,7}+|#[xX][0-9a-fA-F]{1,6}+|[A-Za-z]{2,8}+);"
+)
+# Capital letters on a dark ground have no plain form in the tables.
+DARK: Final = ((0x1F150, 0x1F169), (0x1F170, 0x1F189))
+SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
 URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
+
+
+def undress(text: str) -> tuple[str, list[int], list[int]]:
+    """The text with plain letters, and for each of its characters where the one it stands for begins and ends."""
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    at = 0
+    for match in DRESSED.finditer(text):
+        plain = _plain_form(match.group())
+        if plain == match.group():
+            continue
+        kept = text[at : match.start()]
+        parts += (kept, plain)
+        starts += (*range(at, match.start()), *[match.start()] * len(plain))
+        ends += (*range(at + 1, match.start() + 1), *[match.end()] * len(plain))
+        at = match.end()
+    parts.append(text[at:])
+    starts += range(at, len(text))
+    ends += range(at + 1, len(text) + 1)
+    return "".join(parts), starts, ends
+
+
+def _plain_form(dressed: str) -> str:
+    if len(dressed) > 1:
+        return unescape(dressed)
+    dark = next((low for low, high in DARK if low <= ord(dressed) <= high), None)
+    if dark is not None:
+        return chr(ord("A") + ord(dressed) - dark)
+    plain = unicodedata.normalize("NFKC", dressed) if dressed not in SIGNS else dressed
+    return plain.strip("()") or plain if len(plain) > 1 else plain
 
 
 def fold_text(text: str) -> str:
@@ -126,8 +166,12 @@ class Text:
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
-        pattern = PLAIN_TOKEN if raw.isascii() or not HAS_INNER.search(raw) else MARKED_TOKEN
-        self._parts: list[str] = pattern.split(raw)
+        plain = raw
+        self._origin: list[list[int]] | None = None
+        if ("&" in raw or not raw.isascii()) and DRESSED.search(raw):
+            plain, *self._origin = undress(raw)
+        pattern = PLAIN_TOKEN if plain.isascii() or not HAS_INNER.search(plain) else MARKED_TOKEN
+        self._parts: list[str] = pattern.split(plain)
         self.tokens: list[str] = self._parts[1::2]
         # A token longer than any word is not remembered: nobody fills the memory with them.
         known = max(map(len, self.tokens), default=0) <= LONGEST_WORD
@@ -148,12 +192,14 @@ class Text:
     @lazy
     def starts(self) -> list[int]:
         """Where each token starts."""
-        return self._places[0:-1:2]
+        places = self._places[0:-1:2]
+        return places if self._origin is None else [self._origin[0][place] for place in places]
 
     @lazy
     def ends(self) -> list[int]:
         """Where each token ends."""
-        return self._places[1::2]
+        places = self._places[1::2]
+        return places if self._origin is None else [self._origin[1][place - 1] for place in places]
 
     @property
     def blank(self) -> bool:

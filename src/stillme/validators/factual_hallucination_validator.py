@@ -23,6 +23,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class FactualHallucinationValidator(Observer):
     """Every factual claim is supported by a passage, none is contradicted, and no reference is invented.
 
+    A draft that states nothing is no answer to a question that needs a source, unless it refuses or asks back.
+
     `min_score` asks more of support than the model's own threshold, as a calibration finds it; for a language or a domain it may be
     another, and the domain's comes first.
     """
@@ -31,6 +33,7 @@ class FactualHallucinationValidator(Observer):
     gates: ClassVar = {
         Reason.CONTRADICTED_CLAIM: Gate.HARD,
         Reason.UNSUPPORTED_CLAIM: Gate.HARD,
+        Reason.NO_VERIFIABLE_CLAIM: Gate.HARD,
         Reason.FABRICATED_REFERENCE: Gate.HARD,
     }
 
@@ -42,6 +45,10 @@ class FactualHallucinationValidator(Observer):
         """Flag contradicted claims, unsupported claims and references that no source has, each by its own code."""
         references = evidence.references
         if not evidence.factual_claims and not references:
+            if evidence.has_draft and evidence.need.source_required and not evidence.gives_no_answer:
+                return self.flagged(
+                    Reason.NO_VERIFIABLE_CLAIM, "the question needs a source, and the draft states nothing to check"
+                )
             return self.skipped("no factual claims")
         findings = [
             self._claims(evidence, "contradicted", Reason.CONTRADICTED_CLAIM),
