@@ -1,7 +1,7 @@
 """The claims of a draft: its sentences, what each of them says once its wrapping is taken away, and what it cites.
 
-Everything is a claim unless nothing is left. A sentence that greets, refuses, asks or announces and says something else besides is judged by
-what else it says.
+Everything is a claim unless nothing is left. A sentence that greets, refuses, asks or announces and says something else besides
+is judged by what else it says.
 """
 
 from __future__ import annotations
@@ -147,6 +147,8 @@ class _Reader:
             return "reference"
         if heading and self._is_label(w, s):
             return "heading"
+        if _has_address(self.draft, s) and self._is_label(w, s):
+            return "announcement"
         if self.asked.kind in WRITTEN_FOR_USER and not own and not self._speaks_of_the_matter(w):
             return self.asked.kind
         return None
@@ -171,14 +173,15 @@ class _Reader:
         if not found or (found[0].name == "agreeing" and not self.asked.yes_or_no):
             return False
         taken = {i for m in found for i in range(m.first, m.last)}
-        return all(i in taken or not (w_ := self.draft.words[i]).content for i in spoken) and (
-            found[0].first == spoken[0] or self.asked.yes_or_no
-        )
+        bare = all(i in taken or not self.draft.words[i].content for i in spoken)
+        return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
 
     def _names_a_source(self, w: Wrapping) -> bool:
         """Whether a line only gives the title, name or address of a source, or is a label and no statement."""
         words = self.draft.words
-        left = [i for i in w.content if words[i].stem not in self.known.titles and words[i].folded not in self.known.titles]
+        left = [
+            i for i in w.content if words[i].stem not in self.known.titles and words[i].folded not in self.known.titles
+        ]
         figures = [i for i in left if words[i].number and not w.is_place(i)]
         return not left or (not figures and not w.states() and not w.denies() and len(left) <= MOST_IN_A_LABEL)
 

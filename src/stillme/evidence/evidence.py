@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -170,8 +171,11 @@ class Evidence:
 
     @lazy
     def draft_language(self) -> str:
-        """The language the draft is written in."""
-        return identify(self.draft)
+        """The language the draft is written in; where it is all code, that of its comments."""
+        found = identify(self.draft)
+        if found != "unknown" or not self.draft.code:
+            return found
+        return identify(Text("\n".join(self.draft.raw[a:b] for a, b in self.markup.apart)))
 
     @lazy
     def markers(self) -> list[Marker]:
@@ -243,9 +247,9 @@ class Evidence:
     def hidden(self) -> frozenset[int]:
         """The tokens of the draft that are markup, citation markers or web addresses: they are not part of what it says."""
         spans = [*(m.unread for m in self.markers), *self.draft.urls, *self.markup.hidden]
-        at, words = self.draft.token_at, self.draft.words
-        layout = (i for i, word in enumerate(words) if word.text in LAYOUT)
-        return frozenset((*(i for a, b in spans for i in range(at(a), at(b - 1) + 1)), *layout))
+        at, starts = self.draft.token_at, self.draft.starts
+        layout = (i for i, word in enumerate(self.draft.words) if word.text in LAYOUT)
+        return frozenset((*(i for a, b in spans for i in range(at(a), bisect_left(starts, b))), *layout))
 
     @lazy
     def draft_reading(self) -> Reading:

@@ -12,13 +12,13 @@ from typing import Final, Literal, Protocol
 
 from stillme.evidence.alignment import Alignment, align
 from stillme.evidence.claims import Claim
-from stillme.evidence.wrapping import denies_assent
 from stillme.evidence.library import Library
 from stillme.evidence.names import Name, find_names
 from stillme.evidence.reading import Reading, Statement, cues
 from stillme.evidence.scoring import probability
 from stillme.evidence.sentences import Sentence
 from stillme.evidence.text import Text
+from stillme.evidence.wrapping import denies_assent
 from stillme.lazy import lazy
 from stillme.version import __version__
 
@@ -29,6 +29,7 @@ SUPPORT_AT: Final = 0.5
 MOST_STATEMENTS: Final = 3
 WORTH_ALIGNING: Final = 0.5
 COMMON: Final = 512
+MOST_LEADING: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,9 +346,23 @@ def _lacking(found: Alignment, claim: Claim) -> tuple[tuple[int, int], ...]:
 
 
 def _says_the_rest(found: Alignment) -> bool:
-    """Whether the source says all of the claim but what there is an objection to."""
+    """Whether the source says all of the claim but what there is an objection to, and what may lead in to it before a mark."""
     disputed = {i for objection in found.objections for i in range(objection.first, objection.last)}
-    return disputed.issuperset(found.missing) and any(i not in disputed for i in found.claim.content)
+    leading = _leading(found)
+    said = [i for i in found.claim.content if i >= leading]
+    missing = [i for i in found.missing if i >= leading]
+    return disputed.issuperset(missing) and any(i not in disputed for i in said)
+
+
+def _leading(found: Alignment) -> int:
+    """The token behind the first mark or 'that', where the source has none of the words before it; else the first token."""
+    lowers, missing = found.claim.reading.text.lowers, set(found.missing)
+    for i in range(found.claim.first, min(found.claim.last, found.claim.first + MOST_LEADING)):
+        if lowers[i] in cues().words("leading_mark"):
+            return i + 1
+        if found.claim.reading.text.words[i].content and i not in missing:
+            break
+    return found.claim.first
 
 
 def _why(found: Alignment) -> str:

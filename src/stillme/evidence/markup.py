@@ -1,6 +1,7 @@
 """What of a draft is markup, and what a reader gets to see of it: alternative texts, titles, comments in code.
 
-Nothing is rendered. Tags, link targets and code are found by strict patterns that no text can stall; whatever fits none of them is prose and is read.
+Nothing is rendered. Tags, link targets and code are found by strict patterns that no text can stall; whatever fits none of them
+is prose and is read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ TAG: Final = re.compile(
 ATTRIBUTE: Final = re.compile(rf"([A-Za-z][\w:-]{{0,40}}+)\s*+=\s*+({VALUE})")
 TITLE: Final = r"(?:\s++(\"[^\"\n]{0,500}+\"|'[^'\n]{0,500}+'|\([^()\n]{0,500}+\)))?+"
 LINK_END: Final = re.compile(rf"\]\(\s*+<?+([^\s()<>]{{0,2000}}+)>?+{TITLE}\s*+\)")
-DEFINITION: Final = re.compile(rf"^ {{0,3}}+\[[^\[\]\n]{{1,80}}+\]:[ \t]++<?+(\S{{1,2000}}+){TITLE}[ \t]*+$", re.MULTILINE)
+DEFINITION: Final = re.compile(
+    rf"^ {{0,3}}+\[[^\[\]\n]{{1,80}}+\]:[ \t]++<?+(\S{{1,2000}}+){TITLE}[ \t]*+$", re.MULTILINE
+)
 IMAGE: Final = re.compile(r"!\[[^\[\]\n]{1,500}+\]\(")
 FENCE: Final = re.compile(r"(```+|~~~+)[ \t]*+")
 COMMENT: Final = re.compile(r"(?:^|(?<=\s))(?:#+|//+|--+|/\*+|\*+|<!--|%+|REM\b|\"\"\"|''')[ \t]*+")

@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Final
 
 from stillme.evidence.dates import dates_agree, dates_differ, dates_in_order
 from stillme.evidence.figure_words import Scan, share_dates
 from stillme.evidence.figures import Quantity
 from stillme.evidence.numerals import tables_of
-from stillme.evidence.text import Text
+from stillme.evidence.text import Text, within
 
 __all__ = ["Quantity", "agrees", "find_quantities", "rivals"]
 
@@ -36,7 +35,9 @@ def find_quantities(
     if not places:
         return []
     if text.urls or text.code:
-        places = [i for i in places if not _is_masked(text, i)]
+        # What is asked of a sentence inside a block of code, as of a comment, is asked of what it says.
+        masks = [text.urls] if within(text.code, text.starts[first]) else [text.urls, text.code]
+        places = [i for i in places if not any(within(spans, text.starts[i]) for spans in masks)]
     scan = Scan(text, tokens, first, stop, tables, articles)
     base = scan.base
     found: list[Quantity] = []
@@ -52,16 +53,6 @@ def find_quantities(
         share_dates(found, tokens, tables)
     # "Passage 2" is a citation in words.
     return [q for q in found if q.noun != "source" or q.dimension != "label"]
-
-
-def _is_masked(text: Text, i: int) -> bool:
-    """Whether a token stands in a web address or a block of code."""
-    start = text.starts[i]
-    for ranges in (text.urls, text.code):
-        at = bisect_right(ranges, (start, len(text.raw) + 1)) - 1
-        if at >= 0 and start < ranges[at][1]:
-            return True
-    return False
 
 
 # How far a rough figure may be from the true one, as a share of it: with a word such as "about", without one, and

@@ -35,9 +35,7 @@ def _abbreviations() -> _Abbreviations:
     return _Abbreviations(*kinds, *words)
 
 
-def split(
-    text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[tuple[int, int]] = ()
-) -> list[Sentence]:
+def split(text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[tuple[int, int]] = ()) -> list[Sentence]:
     """The sentences of a text; a citation marker behind the full stop belongs to the sentence before it.
 
     `markers` are character ranges of citation markers; those of `apart` are sentences of their own, whatever stands around them.
@@ -95,9 +93,11 @@ def _line_break(text: Text, i: int) -> bool:
 
 def _opens_entry(text: Text, i: int) -> bool:
     """Whether a bracket opens a line and more than a full stop stands behind it: '[2] The manual', not a marker that was wrapped."""
-    closing = next((j for j in range(i + 1, min(i + LONGEST_ENTRY, len(text))) if text.words[j].text in "]】"), None)
-    behind = text.words[closing + 1] if closing is not None and closing + 1 < len(text) else None
-    return behind is not None and "\n" not in text.gaps[closing + 1] and (behind.capital or behind.number)
+    brackets = (j for j in range(i + 1, min(i + LONGEST_ENTRY, len(text) - 1)) if text.words[j].text in "]】")
+    after = next(brackets, len(text)) + 1
+    if after >= len(text) or "\n" in text.gaps[after]:
+        return False
+    return text.words[after].capital or text.words[after].number
 
 
 def _is_short_line(text: Text, i: int) -> bool:

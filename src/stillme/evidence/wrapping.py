@@ -88,8 +88,7 @@ class Wrapping:
         self.peeled: list[str] = []
         """The lists whose phrases were taken away, in order."""
         self.last = self._without_tail(first, last)
-        behind = self._without_front(first, self.last)
-        self.first = behind if set(self.peeled) - {"tag"} else first
+        self.first = self._without_front(first, self.last)
 
     # what is left
 
@@ -140,8 +139,12 @@ class Wrapping:
 
     def states(self, but_for: Collection[int] = ()) -> bool:
         """Whether a word is left by which a line is a statement and not the name of something."""
-        lowers, stating = self.draft.lowers, _words("stating")
-        return any(lowers[i] in stating or _is_past(lowers[i], k) for k, i in enumerate(self.spoken) if i not in but_for)
+        lowers = [self.draft.lowers[i] for i in self.spoken]
+        return any(
+            lowers[k] in _words("stating") or _is_past(lowers[k], k) or _has_object(lowers, k)
+            for k, i in enumerate(self.spoken)
+            if i not in but_for
+        )
 
     @property
     def opens_list(self) -> bool:
@@ -192,7 +195,11 @@ class Wrapping:
         """The tokens left that are words of a phrase they stand in."""
         lowers, lexicon = self.draft.lowers, claim_lexicon()
         return frozenset(
-            i for m in self.matches if m.name in KINDS for i in range(m.first, m.last) if lowers[i] in lexicon.vocabulary(m.name)
+            i
+            for m in self.matches
+            if m.name in KINDS
+            for i in range(m.first, m.last)
+            if lowers[i] in lexicon.vocabulary(m.name)
         )
 
     # taking away
@@ -217,8 +224,9 @@ class Wrapping:
         return first
 
     def _is_mark(self, i: int) -> bool:
-        text = self.draft.words[i].text
-        return not text or unicodedata.category(text[0]) not in SIGNS
+        text, words = self.draft.words[i].text, self.draft.words
+        minus = text in "-−" and i + 1 < len(words) and words[i + 1].number and not self.draft.gaps[i + 1]
+        return not text or text == "<" or (unicodedata.category(text[0]) not in SIGNS and not minus)
 
     def _leading(self, first: int, last: int) -> int:
         """The end of the longest phrase that leads in to the rest, with the marks behind it; 0 without one."""
@@ -312,6 +320,15 @@ class Wrapping:
 def _is_past(lower: str, place: int) -> bool:
     """An English word that looks like a past tense, unless it opens the line as an attribute would."""
     return place > 0 and len(lower) > 4 and lower.endswith("ed")
+
+
+def _has_object(lowers: Sequence[str], place: int) -> bool:
+    """'The captain sells the tickets': an article that no preposition stands before has a verb before it."""
+    if place < 1 or place + 1 >= len(lowers) or lowers[place + 1] not in _words("articles"):
+        return False
+    asks, verb = lowers[0] in _words("heading_questions"), lowers[place]
+    joins = verb in _words("joints") or verb.endswith("ing") or lowers[place - 1] == "to"
+    return not asks and not joins
 
 
 def denies_assent(draft: Text, first: int, last: int) -> bool:

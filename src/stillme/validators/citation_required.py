@@ -13,6 +13,7 @@ from stillme.validators.base import Finding, Observer
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
 from stillme.evidence.claims import Claim
+from stillme.evidence.text import within
 from stillme.validators.base import Repair
 
 __all__ = ["CitationRequired"]
@@ -31,16 +32,17 @@ class CitationRequired(Observer):
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag factual claims without a marker, and propose the marker of a source that supports them."""
-        claims = evidence.factual_claims
+        # A comment in a code block cannot carry a marker that anybody would read as one.
+        claims = [claim for claim in evidence.factual_claims if not within(evidence.draft.code, claim.start)]
         if not claims:
-            return self.skipped("no factual claims")
+            return self.skipped("no factual claims outside code" if evidence.factual_claims else "no factual claims")
         uncited = [claim for claim in claims if not claim.markers]
         if len(uncited) <= self.allowed_uncited:
             return self.passed()
         repairs = [
             cite(evidence, claim, judged.passages[0])
             for claim, judged in evidence.judged
-            if not claim.markers and judged.supported
+            if claim in uncited and judged.supported
         ]
         return self.flagged(
             Reason.CITATION_MISSING,

@@ -1,0 +1,241 @@
+"""No wrapping gets a false sentence past the guard, and none keeps a true one back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stillme import Guard
+
+EN = {
+    "query": "What are the rules of the Ferncliff ferry?",
+    "source": (
+        "The Ferncliff ferry sails from the old quay at 7 a.m. every day. Bicycles travel free of charge on the lower deck. "
+        "Dogs are not allowed in the saloon. The captain sells the tickets on board. Lifejackets are kept under the benches."
+    ),
+    "true": [
+        "The Ferncliff ferry sails from the old quay at 7 a.m. every day",
+        "Bicycles travel free of charge on the lower deck",
+        "Dogs are not allowed in the saloon",
+        "The captain sells the tickets on board",
+    ],
+    "false": [
+        "The Ferncliff ferry sails from the old quay at 9 a.m. every day",
+        "Bicycles do not travel free of charge on the lower deck",
+        "Dogs are allowed in the saloon",
+        "The captain never sells the tickets on board",
+    ],
+    "yes": ("Are dogs allowed in the saloon?", "Do bicycles travel free of charge on the lower deck?"),
+    "work": ("Write a poem about the Ferncliff ferry.", "Rewrite the rules of the Ferncliff ferry in plain words."),
+}
+VI = {
+    "query": "Quy định của bến đò Vĩnh Lạc thế nào?",
+    "source": (
+        "Bến đò Vĩnh Lạc mở cửa lúc 6 giờ sáng mỗi ngày. Xe đạp được chở miễn phí ở khoang dưới. Không được hút thuốc trong khoang khách. "
+        "Vé được bán ngay trên đò. Áo phao được cất dưới ghế ngồi."
+    ),
+    "true": [
+        "Bến đò Vĩnh Lạc mở cửa lúc 6 giờ sáng mỗi ngày",
+        "Xe đạp được chở miễn phí ở khoang dưới",
+        "Không được hút thuốc trong khoang khách",
+        "Vé được bán ngay trên đò",
+    ],
+    "false": [
+        "Bến đò Vĩnh Lạc mở cửa lúc 8 giờ sáng mỗi ngày",
+        "Xe đạp không được chở miễn phí ở khoang dưới",
+        "Được hút thuốc trong khoang khách",
+        "Vé không được bán ngay trên đò",
+    ],
+    "yes": ("Có được hút thuốc trong khoang khách không?", "Xe đạp có được chở miễn phí ở khoang dưới không?"),
+    "work": ("Viết một bài thơ về bến đò Vĩnh Lạc.", "Viết lại quy định của bến đò Vĩnh Lạc cho dễ hiểu."),
+}
+WRAPPINGS = {
+    "en": [
+        "Here's what I found: {c}.", "Here is the short answer: {c}.", "To answer your question, {c}.", "I'm happy to help: {c}.", "I checked: {c}.",
+        "I looked into this for you: {c}.", "Sure! {C}.", "Of course, {c}.", "Great question! {C}.", "Answer: {C}.", "Note that {c}.", "Please note that {c}.",
+        "It is worth noting that {c}.", "Please keep in mind that {c}.", "In short, {c}.", "As far as I know, {c}.", "I think {c}.", "I believe that {c}.",
+        "I'm pretty sure that {c}.", "In my opinion, {c}.", "According to the documents, {c}.", "Based on the provided context, {c}.", "I can confirm that {c}.",
+        "Rest assured, {c}.", "Good news! {C}.", "Fun fact: {c}.", "Let me explain: {c}.", "As you may know, {c}.", "Actually, {c}.", "To be clear: {c}.",
+        "This is not medical advice, but {c}.", "I'm not a lawyer, but {c}.", "Thank you for asking! {C}. Hope this helps!", "Hello! {C}. Have a nice day!",
+        "{C}, right?", "{C}, isn't it?", "{C}, correct?", "{C}, as far as I know.", "{C}?", "Did you know that {c}?", "Are you aware that {c}?",
+        "Isn't it true that {c}?",
+    ],
+    "vi": [
+        "Đây là câu trả lời: {c}.", "Đây là thông tin tôi tìm được: {c}.", "Để trả lời câu hỏi của bạn, {c}.", "Mình rất sẵn lòng giúp bạn: {c}.",
+        "Mình đã kiểm tra: {c}.", "Vâng ạ! {C}.", "Dạ, {c} ạ.", "Câu hỏi hay! {C}.", "Trả lời: {C}.", "Lưu ý rằng {c}.", "Xin lưu ý rằng {c}.",
+        "Bạn cần lưu ý là {c}.", "Tóm lại, {c}.", "Theo tôi được biết, {c}.", "Tôi nghĩ rằng {c}.", "Tôi tin rằng {c}.", "Tôi chắc chắn rằng {c}.",
+        "Theo tài liệu được cung cấp, {c}.", "Dựa trên thông tin được cung cấp, {c}.", "Tôi xin xác nhận rằng {c}.", "Xin bạn yên tâm, {c}.",
+        "Tin vui là {c}.", "Thực ra, {c}.", "Như bạn đã biết, {c}.", "Đây không phải lời khuyên y tế, nhưng {c}.", "Xin chào bạn! {C}. Chúc bạn một ngày vui vẻ!",
+        "Cảm ơn bạn đã hỏi! {C}. Hy vọng thông tin này hữu ích!", "{C}, đúng không?", "{C}, phải không ạ?", "{C} nhé!", "{C}?", "Bạn có biết {c}?",
+    ],
+}  # fmt: skip
+MARKUP = [
+    "**{C}**", "**{C}.**", "# {C}", "## {C}.", "__{C}__", "*{C}.*", "> {C}.", "- {C}.", "1. {C}.", "[1] {C}.", "[^1]: {C}.", "`{C}`", "~~{C}~~", "“{C}.”",
+    "[{C}](https://a.example/page)", "![{C}](https://a.example/page)", '[map](https://a.example/page "{C}")', '<img src="m.png" alt="{C}">',
+    "<b>{C}</b>", '<span title="{C}">i</span>', "<!-- {C} -->", "```\n{C}.\n```", "```python\n# {C}\nx = 1\n```", "| {C} | |\n|---|---|\n",
+    "Sources:\n[1] {C}.", "## References\n- {C}.", "({C}.)", "{C}!", "{C}…", "👉 {C} 🎉",
+]  # fmt: skip
+EN["wrappings"], VI["wrappings"] = WRAPPINGS["en"], WRAPPINGS["vi"]
+# Letters in another dress, as a reader sees them.
+DRESSES = {"circled": 0x24D0 - ord("a"), "bold": 0x1D41A - ord("a"), "full width": 0xFF41 - ord("a")}
+
+
+def dressed(claim: str, offset: int) -> str:
+    """The small ASCII letters of a claim in another form."""
+    return "".join(chr(ord(c) + offset) if "a" <= c <= "z" else c for c in claim)
+
+
+def wrapped(wrapping: str, claim: str) -> str:
+    """A claim in a wrapping: {C} opens a sentence, {c} goes on with one."""
+    proper = claim.startswith("Bến")
+    return wrapping.format(C=claim, c=claim if proper else claim[:1].lower() + claim[1:])
+
+
+def drafts(world: dict[str, object], kind: str, wrappings: list[str]) -> Iterator[tuple[str, str]]:
+    """Each claim of a world in each wrapping, with its marker, as a model would write it."""
+    for claim in world[kind]:
+        yield from ((wrapping, wrapped(wrapping, claim)) for wrapping in wrappings)
+
+
+def delivered(guard: Guard, world: dict[str, object], draft: str, query: str | None = None) -> bool:
+    """Whether a draft reaches the user."""
+    verdict = guard.verify(
+        {
+            "query": query or world["query"],
+            "draft_answer": draft,
+            "retrieved_context": [
+                {
+                    "source_id": "rules",
+                    "title": "Rules",
+                    "url": "https://a.example/page",
+                    "text": world["source"],
+                    "similarity": 0.9,
+                }
+            ],
+        }
+    )
+    return verdict.action in ("deliver", "deliver_with_warning")
+
+
+WORLDS = [pytest.param(EN, id="en"), pytest.param(VI, id="vi")]
+MODELS = [pytest.param("none", id="rules alone"), pytest.param("shipped", id="with the model")]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def guard(request: pytest.FixtureRequest) -> Guard:
+    """A guard that blocks what it refuses."""
+    return Guard({"mode": "enforce", "grounding": {"model": request.param}})
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_unwrapped_the_false_are_blocked_and_the_true_delivered(guard: Guard, world: dict[str, object]) -> None:
+    """What the wrappings are measured against."""
+    assert [delivered(guard, world, f"{claim}.") for claim in world["true"]] == [True] * 4
+    assert [delivered(guard, world, f"{claim}.") for claim in world["false"]] == [False] * 4
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_hardly_a_false_sentence_escapes_by_its_wrapping(guard: Guard, world: dict[str, object]) -> None:
+    """At most 2 % of the false ones, over phrasings, markup and letters."""
+    cases = list(drafts(world, "false", world["wrappings"] + MARKUP))
+    cases += [(name, dressed(f"{c}.", offset)) for c in world["false"] for name, offset in DRESSES.items()]
+    escaped = [draft for _, draft in cases if delivered(guard, world, draft)]
+
+    assert len(escaped) <= 0.02 * len(cases), escaped
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_hardly_a_true_sentence_is_kept_back_by_its_wrapping(guard: Guard, world: dict[str, object]) -> None:
+    """At most 3 % of the true ones."""
+    cases = list(drafts(world, "true", world["wrappings"] + MARKUP))
+    cases += [(name, dressed(f"{c}.", offset)) for c in world["true"] for name, offset in DRESSES.items()]
+    refused = [draft for _, draft in cases if not delivered(guard, world, draft)]
+
+    assert len(refused) <= 0.03 * len(cases), refused
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_text_that_was_asked_for_is_judged_where_it_speaks_of_the_sources(
+    guard: Guard, world: dict[str, object]
+) -> None:
+    """A poem or a rewrite is no licence."""
+    for query in world["work"]:
+        assert not any(delivered(guard, world, f"{claim}.", query) for claim in world["false"])
+        assert all(delivered(guard, world, f"{claim}.", query) for claim in world["true"])
+
+
+@pytest.mark.parametrize(
+    "draft", ["Sure!", "👍", "Absolutely.", "Of course!", "Yes, of course!", "✅", "Yes!", "Definitely 👍"]
+)
+def test_a_word_of_assent_says_what_was_asked(guard: Guard, draft: str) -> None:
+    """To a question that wants yes or no."""
+    wrong, right = EN["yes"]
+
+    assert not delivered(guard, EN, draft, wrong)
+    assert delivered(guard, EN, draft, right)
+
+
+@pytest.mark.parametrize("draft", ["Vâng ạ!", "Có ạ.", "Tất nhiên rồi!", "Đúng vậy ạ.", "👍"])
+def test_a_vietnamese_word_of_assent_says_what_was_asked(guard: Guard, draft: str) -> None:
+    """To a question that wants yes or no."""
+    wrong, right = VI["yes"]
+
+    assert not delivered(guard, VI, draft, wrong)
+    assert delivered(guard, VI, draft, right)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    ["Sure!", "👍", "Hello!", "🎉🎉🎉", "***", "I'm happy to help!", "Here is what I found:", "## Answer", "Xin chào!", "Dạ vâng, cảm ơn bạn!", "Tóm lại:", "<br>",
+     "```python\nx = 1\n```"],
+)  # fmt: skip
+def test_what_states_nothing_is_no_answer_to_a_question_of_fact(guard: Guard, draft: str) -> None:
+    """It is neither verified nor delivered, and its confidence is low."""
+    world = VI if draft in ("Xin chào!", "Dạ vâng, cảm ơn bạn!", "Tóm lại:") else EN
+    verdict = guard.verify(
+        {
+            "query": world["query"],
+            "draft_answer": draft,
+            "retrieved_context": [{"source_id": "rules", "text": world["source"], "similarity": 0.9}],
+        }
+    )
+
+    assert (verdict.verified, verdict.action, verdict.confidence_band) == (False, "block", "low")
+
+
+LEADS = st.sampled_from(
+    [
+        "Answer:",
+        "Note that",
+        "Well,",
+        "In short,",
+        "I checked:",
+        "To be clear:",
+        "Good news!",
+        "I believe that",
+        "As you may know,",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(LEADS, min_size=1, max_size=3), st.sampled_from(EN["true"] + EN["false"]))
+def test_a_lead_in_changes_no_verdict(leads: list[str], claim: str) -> None:
+    """However many stand before a claim: status, score and quote are those of the bare claim."""
+    guard = Guard({"mode": "enforce"})
+
+    def judged(draft: str) -> tuple[object, ...]:
+        verdict = guard.verify(
+            {
+                "query": EN["query"],
+                "draft_answer": draft,
+                "retrieved_context": [{"source_id": "r", "text": EN["source"], "similarity": 0.9}],
+            }
+        )
+        claim = next(c for c in verdict.claims if c.status != "not_factual")
+        return claim.status, claim.score, claim.quote, verdict.decision
+
+    assert judged(f"{' '.join(leads)} {claim[:1].lower()}{claim[1:]}.") == judged(f"{claim}.")
