@@ -186,6 +186,7 @@ def _guarded(parts: Parts) -> GuardedParts:
         upstream=parts.upstream,
         retriever=pipeline.retriever,
         allow_caller_urls=pipeline.router.takes_urls,
+        sources=parts.settings.source_roles,
     )
 
 

@@ -165,7 +165,7 @@ class _Completions:
 
     async def _answered(self, sent: object, caller: str | None) -> Response:
         body = _checked(sent)
-        asked = asked_in(body)
+        asked = asked_in(body, self.parts.sources)
         given = (body.get(EXTENSION) or {}).get("context") is not None
         asked = await with_context(self.parts, asked, given=given)
         exchange = Exchange(body, asked, self._source(body, asked), caller, _model(body, self.parts.upstream))
@@ -219,7 +219,7 @@ class _Completions:
         occurrence: Occurrence = await self.parts.run(lambda: guard.examine(request, caller=exchange.caller))
         stops = occurrence.verdict.action in ("block", "clarify")
         how = how or delivery("whole", 0 if stops else len(draft), len(draft), stopped=stops)
-        own = extension(occurrence, how, unverified_in(exchange.asked, choice["message"]))
+        own = extension(occurrence, how, unverified_in(exchange.asked, choice["message"])) | exchange.notes
         return delivered_choice(exchange, choice, occurrence, draft), occurrence, own
 
     def _refused(self, exchange: Exchange, occurrence: Occurrence) -> Response:
@@ -227,7 +227,7 @@ class _Completions:
         number, verdict = f"chatcmpl-{uuid.uuid4().hex}", occurrence.verdict
         answer = _completion(number, exchange.model, precheck_choice(exchange, verdict))
         usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-        own = extension(occurrence, delivery("precheck", 0, 0, stopped=True))
+        own = extension(occurrence, delivery("precheck", 0, 0, stopped=True)) | exchange.notes
         headers = verdict_headers(visible(occurrence), verified=verdict.verified)
         return JSONResponse({**answer, "usage": usage, EXTENSION: own}, headers=headers)
 

@@ -65,9 +65,14 @@ class Exchange:
         wanted = self.body.get("response_format")
         return isinstance(wanted, dict) and wanted.get("type") in JSON_FORMATS
 
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What is told of the request beside the verdict."""
+        return {"sources_set_aside": self.asked.set_aside} if self.asked.set_aside else {}
+
     def request(self, how: Mapping[str, Any] | None = None, **more: Any) -> VerifyRequest:
         """What the guard is asked; `how` the answer was delivered goes into the record."""
-        metadata: dict[str, Any] = {"endpoint": "chat.completions", "model": self.model}
+        metadata: dict[str, Any] = {"endpoint": "chat.completions", "model": self.model, **self.notes}
         if self.asked.unread:
             metadata["unread"] = list(self.asked.unread)
         if how is not None:

@@ -14,7 +14,7 @@ from stillme.errors import InputError
 from stillme.guard import Guard, Occurrence, shown
 from stillme.policy import Policy
 from stillme.service.problems import ProblemError, problem_of
-from stillme.service.tagged import Asked
+from stillme.service.tagged import APPLICATION, Asked
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -65,6 +65,8 @@ class Parts:
     """The model server that the guard stands in front of."""
     retriever: Retriever | None = None
     allow_caller_urls: bool = False
+    sources: tuple[str, ...] = APPLICATION
+    """The roles of messages that may carry sources."""
 
 
 # errors in OpenAI's shape, so that its clients raise their own exceptions

@@ -328,7 +328,8 @@ class _Answer:
             await self._events.chunk({key: said})
         for acts in self._acts:
             await self._events.chunk(acts)
-        await self._events.chunk({}, finish, **{EXTENSION: extension(occurrence, how, list(self._beside))})
+        own = extension(occurrence, how, list(self._beside)) | self._exchange.notes
+        await self._events.chunk({}, finish, **{EXTENSION: own})
         if self._usage is not None:
             await self._events.usage(self._usage)
         await self._events.done()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 import stillme.settings as read
+from stillme.service.tagged import APPLICATION, SOURCE_ROLES
 from stillme.settings import setting
 
 __all__ = ["ServiceSettings"]
@@ -76,6 +77,14 @@ class ServiceSettings:
     upstream_key: str | None = setting(None, "STILLME_UPSTREAM_API_KEY", "the key that it wants", read.text)
     upstream_model: str = setting(
         "default", "STILLME_UPSTREAM_MODEL", "the model that is asked where a request names none", read.text
+    )
+
+    source_roles: tuple[str, ...] = setting(
+        APPLICATION,
+        "STILLME_SOURCE_ROLES",
+        "which messages may carry sources, with commas between: system, developer, tool (results of tools are evidence), "
+        "user (whoever asks brings evidence)",
+        read.named(lambda: SOURCE_ROLES),
     )
 
     @classmethod
