@@ -246,10 +246,10 @@ class Finding:
     """A retriever that finds the same for every question, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, int, str]] = []
+        self.asked: list[tuple[str, int]] = []
 
-    def retrieve_context(self, question: str, conversation: Any = (), session: str = "", **_: Any) -> Context:
-        self.asked.append((question, len(conversation), session))
+    def retrieve_context(self, question: str, conversation: Any = (), **_: Any) -> Context:
+        self.asked.append((question, len(conversation)))
         found = [Found(Chunk(p["source_id"], "d", n, p["text"], 0, 1), 0.9, 1.0) for n, p in enumerate(CONTEXT)]
         return Context(tuple(found))
 
@@ -263,7 +263,7 @@ def test_retrieval_brings_context_where_the_request_has_none() -> None:
 
     sent = guard.upstream.bodies[0]["messages"]
     assert answer.choices[0].message.content == TRUE
-    assert retriever.asked == [(QUESTION, 2, "s-1")]
+    assert retriever.asked == [(QUESTION, 2)]
     assert [m["role"] for m in sent] == ["system", "system", "user", "assistant", "user"]
     assert HOURS in sent[1]["content"]
     assert [sent[0], *sent[2:]] == messages

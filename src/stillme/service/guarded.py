@@ -168,7 +168,6 @@ async def with_context(parts: Parts, asked: Asked, *, given: bool) -> Asked:
         found = retriever.retrieve_context(
             bounded.question,
             conversation=bounded.conversation,
-            session=bounded.session_id or "",
             language=bounded.language,
         )
         return tuple(found.passages)
