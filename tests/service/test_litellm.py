@@ -81,6 +81,15 @@ def test_answers(mode: str, texts: list[str], action: str, given: list[str] | No
     assert guard.kept.occurrences[-1].request.metadata.litellm_call_id == "call-1"
 
 
+def test_an_answer_without_text_is_not_verified() -> None:
+    """Calls of tools are not read: they pass, and nothing says that they were verified."""
+    with guarding() as guard:
+        asked(guard)
+        answer = answered(guard, tool_calls=[{"id": "c"}])
+
+    assert (answer["action"], answer["verdicts"][0]["verified"]) == ("NONE", False)
+
+
 @pytest.mark.parametrize(
     ("mode", "action"),
     [

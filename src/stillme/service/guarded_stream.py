@@ -24,8 +24,9 @@ from stillme.contract import VerifyRequest
 from stillme.errors import StillMeError, UpstreamError
 from stillme.guard import Occurrence
 from stillme.reasons import Decision
-from stillme.service.exchange import ACTS, TOP_LEVEL, Exchange, finish_reason
+from stillme.service.exchange import Exchange, finish_reason
 from stillme.service.guarded import Parts, delivery, error_event, error_response, extension
+from stillme.service.outgoing import acts_in, beside_text, finish_of, frame_of, usage_of
 from stillme.service.problems import ProblemError
 from stillme.service.streaming import ClaimEnds, ClaimGate, Look, Rehearsal, Step, holds_to_the_end, whole_look
 from stillme.service.tagged import EXTENSION
@@ -38,7 +39,7 @@ HEADERS: Final = [
     (b"x-accel-buffering", b"no"),
 ]
 log = logging.getLogger("stillme.service")
-CHUNK_KEYS: Final = tuple(key for key in TOP_LEVEL if key != "usage")
+READ: Final = ("role", "content", "refusal", "tool_calls", "function_call")
 
 
 class GuardedStream(Response):
@@ -97,7 +98,7 @@ class _Events:
 
     def like(self, chunk: Mapping[str, Any]) -> None:
         """From now on name what the model server names."""
-        self._frame |= {key: chunk[key] for key in CHUNK_KEYS if key in chunk}
+        self._frame |= frame_of(chunk)
 
     async def chunk(self, delta: Mapping[str, Any], finish: str | None = None, **more: Any) -> None:
         """Send one chunk; `more` are keys of the choice, but for the extension field, which is one of the chunk."""
@@ -105,9 +106,9 @@ class _Events:
         choice = {"index": 0, "delta": dict(delta), **more, "finish_reason": finish}
         await self._event({**self._frame, "choices": [choice], **own})
 
-    async def usage(self, chunk: Mapping[str, Any]) -> None:
+    async def usage(self, used: Mapping[str, Any]) -> None:
         """Send the chunk that has no choice and tells what was used."""
-        await self._event({**self._frame, "choices": [], "usage": chunk["usage"]})
+        await self._event({**self._frame, "choices": [], "usage": used})
 
     async def done(self) -> None:
         """The end of a stream that came to its end."""
@@ -181,6 +182,9 @@ class _Answer:
         self._usage: Mapping[str, Any] | None = None
         self._acts: list[dict[str, Any]] = []
         self._beside: dict[str, None] = dict.fromkeys(exchange.asked.unread)
+        self._passed = False
+        self._field = "refusal"
+        """Where the text goes: a refusal stays one, unless there is other text beside it."""
         self._recording: asyncio.Task[Occurrence] | None = None
         self._is_over = False
 
@@ -193,9 +197,9 @@ class _Answer:
         async with aclosing(self._exchange.source.chunks()) as chunks:
             async for chunk in chunks:
                 self._events.like(chunk)
-                if isinstance(chunk.get("usage"), dict):
-                    self._usage = chunk
+                self._usage = usage_of(chunk.get("usage")) or self._usage
                 for choice in chunk["choices"]:
+                    self._beside |= dict.fromkeys(beside_text(chunk, choice))
                     stop = stop or await self._taken(gate, choice)
                 if stop is not None:
                     break
@@ -235,8 +239,9 @@ class _Answer:
         if choice.get("index", 0) != 0:
             raise UpstreamError("the model server sent several answers where one was asked for")
         delta = choice.get("delta") or {}
-        self._finish = choice.get("finish_reason") or self._finish
+        self._finish = finish_of(choice["finish_reason"]) if choice.get("finish_reason") else self._finish
         await self._beside_text(delta)
+        self._field = "content" if delta.get("content") else self._field
         text = (delta.get("content") or "") + (delta.get("refusal") or "")
         self._tokens.add(choice, self._length, text)
         if not text:
@@ -247,13 +252,12 @@ class _Answer:
     async def _beside_text(self, delta: Mapping[str, Any]) -> None:
         """The role at once; calls of tools after the text; other things only where nothing is enforced, as they are no answer."""
         if "role" in delta and not self._events.begun:
-            await self._events.chunk({"role": delta["role"], "content": ""})
-        acts = {key: value for key, value in delta.items() if key in ACTS and value}
-        other = {k: v for k, v in delta.items() if v and k not in ACTS and k not in ("role", "content", "refusal")}
-        self._beside |= dict.fromkeys([*acts, *other])
-        if acts:
+            await self._events.chunk({"role": "assistant", "content": ""})
+        if acts := acts_in(delta):
             self._acts.append(acts)
+        other = {key: value for key, value in delta.items() if value and key not in READ}
         if other and self._policy.mode != "enforce":
+            self._passed = True
             await self._events.chunk(other)
 
     # through the gate
@@ -275,9 +279,11 @@ class _Answer:
         return step
 
     async def _say(self, step: Step) -> None:
-        entries = self._tokens.next(step.end) if self._exchange.body.get("logprobs") else []
+        wanted = self._exchange.body.get("logprobs") and self._policy.mode != "enforce"
+        entries = self._tokens.next(step.end) if wanted else []
         more: dict[str, Any] = {"logprobs": {"content": entries, "refusal": None}} if entries else {}
-        await self._events.chunk({"content": step.text}, **more)
+        self._passed = self._passed or bool(entries)
+        await self._events.chunk({self._field: step.text}, **more)
         self._sent = step.end
 
     # to the end
@@ -328,7 +334,8 @@ class _Answer:
             await self._events.chunk({key: said})
         for acts in self._acts:
             await self._events.chunk(acts)
-        own = extension(occurrence, how, list(self._beside)) | self._exchange.notes
+        passed = self._passed or bool(self._acts)
+        own = extension(occurrence, how, list(self._beside), passed=passed) | self._exchange.notes
         await self._events.chunk({}, finish, **{EXTENSION: own})
         if self._usage is not None:
             await self._events.usage(self._usage)

@@ -155,7 +155,7 @@ class _Guardrail:
             requests = [_request(sent, asked, draft) for draft in drafts]
         guard = self.parts.guard
         occurrences: list[Occurrence] = await self.parts.run(lambda: _examined(guard, requests, caller))
-        return _answer(occurrences, sent.texts or [])
+        return _answer(occurrences, sent.texts or [], read=bool(drafts))
 
     def _unknown(self) -> GuardrailAnswer:
         """An answer to nobody knows what: only enforce holds it back."""
@@ -217,9 +217,12 @@ def _request(sent: GuardrailRequest, asked: Asked, draft: str | None = None, **m
 # what is answered
 
 
-def _answer(occurrences: Sequence[Occurrence], texts: Sequence[str]) -> GuardrailAnswer:
-    """The strictest verdict decides; texts that the policy words otherwise take the place of the given ones."""
-    verdicts = [_brief(occurrence) for occurrence in occurrences]
+def _answer(occurrences: Sequence[Occurrence], texts: Sequence[str], *, read: bool = True) -> GuardrailAnswer:
+    """The strictest verdict decides; texts that the policy words otherwise take the place of the given ones.
+
+    Without `read` nothing of the answer was text, and nothing of it is verified.
+    """
+    verdicts = [_brief(occurrence) | ({} if read else {"verified": False}) for occurrence in occurrences]
     worst = occurrences[strictest(occurrences)].verdict
     if worst.action in ("block", "clarify"):
         return GuardrailAnswer(action="BLOCKED", blocked_reason=worst.safe_response, verdicts=verdicts)
