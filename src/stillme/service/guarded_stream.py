@@ -11,9 +11,10 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -186,6 +187,8 @@ class _Answer:
         self._field = "refusal"
         """Where the text goes: a refusal stays one, unless there is other text beside it."""
         self._recording: asyncio.Task[Occurrence] | None = None
+        self._is_announced = False
+        self._opening: str | None = None
         self._is_over = False
 
     # from the model
@@ -258,6 +261,7 @@ class _Answer:
         other = {key: value for key, value in delta.items() if value and key not in READ}
         if other and self._policy.mode != "enforce":
             self._passed = True
+            await self._announce()
             await self._events.chunk(other)
 
     # through the gate
@@ -271,14 +275,33 @@ class _Answer:
         return None
 
     async def _step(self, gate: ClaimGate) -> Step | None:
-        async def work() -> Any:
-            return await self._parts.run(gate.step)
-
-        self._working = asyncio.create_task(work())
-        step: Step | None = await asyncio.shield(self._working)
+        step: Step | None = await self._worked(gate.step)
         return step
 
+    async def _worked(self, work: Callable[[], Any]) -> Any:
+        """What work in the pool gives; it is waited for at the end, whether or not anybody is still there."""
+
+        async def done() -> Any:
+            return await self._parts.run(work)
+
+        self._working = asyncio.create_task(done())
+        return await asyncio.shield(self._working)
+
+    async def _announce(self) -> None:
+        """Before anything goes out that the verdict comes after: a record that says so, and that the verdict closes."""
+        if self._is_announced or self._is_over:
+            return
+        self._is_announced = True
+        guard, caller = self._parts.guard, self._exchange.caller
+        request = self._exchange.request(delivery("streamed", 0, 0, complete=False))
+
+        def announce() -> None:
+            self._opening = guard.announce(request, caller=caller)
+
+        await self._worked(announce)
+
     async def _say(self, step: Step) -> None:
+        await self._announce()
         wanted = self._exchange.body.get("logprobs") and self._policy.mode != "enforce"
         entries = self._tokens.next(step.end) if wanted else []
         more: dict[str, Any] = {"logprobs": {"content": entries, "refusal": None}} if entries else {}
@@ -351,11 +374,11 @@ class _Answer:
         return await asyncio.shield(self._recording)
 
     async def _kept(self, request: VerifyRequest) -> Occurrence:
-        guard, caller = self._parts.guard, self._exchange.caller
+        examine = partial(self._parts.guard.examine, request, caller=self._exchange.caller, opening=self._opening)
         try:
-            found: Occurrence = await self._parts.run(lambda: guard.examine(request, caller=caller))
+            found: Occurrence = await self._parts.run(examine)
         except ProblemError:  # no place in the pool: what went out is recorded all the same
-            found = await asyncio.to_thread(guard.examine, request, caller=caller)
+            found = await asyncio.to_thread(examine)
         return found
 
     async def settle(self) -> None:
@@ -363,12 +386,12 @@ class _Answer:
         if self._working is not None and not self._working.done():
             await asyncio.wait({self._working})
         gate = self._gate
-        if not self._is_over and gate is not None and gate.text.strip():
+        if not self._is_over and gate is not None and (gate.text.strip() or self._opening):
             fits = self._length <= self._policy.limits.draft_chars
             how = delivery("streamed", self._sent, self._length, complete=False)
-            self._recording = asyncio.create_task(
-                self._kept(self._request(gate.text[: None if fits else self._sent], how))
-            )
+            draft = gate.text[: None if fits else self._sent]
+            request = self._request(draft, how) if draft.strip() else self._exchange.request(how)
+            self._recording = asyncio.create_task(self._kept(request))
         if self._recording is not None:
             await asyncio.wait({self._recording})
             if (problem := self._recording.exception()) is not None:
