@@ -24,6 +24,7 @@ from stillme.errors import BackendError
 from stillme.guard import Guard, Occurrence, Opening
 from stillme.policy.sections import Retention
 from tests.chat.upstream import Upstream, chunk, chunks, event, stream, streamed
+from tests.service.conftest import Start
 from tests.service.guarding import (
     ASKING,
     CAU_HOI,
@@ -254,3 +255,37 @@ def test_openings_are_kept_as_long_as_verdicts(store: AuditStore) -> None:
     assert pruned.records == 2
     assert (entries(store, "opening"), entries(store, "verdict")) == ([], [])
     assert check_store(store, store.keyring).is_complete
+
+
+# checkpoints
+
+
+def test_the_service_makes_checkpoints_by_itself(start: Start) -> None:
+    """From its start to its end, into the file beside the store, without being asked."""
+    service = start()
+    service.post("/v1/verify", request(draft_answer=TRUE))
+    assert service.parts.store is not None
+    at_the_end = service.parts.store.head().seq
+    assert service.parts.checkpoints is not None
+    service.parts.checkpoints.close()
+
+    lines = [json.loads(line) for line in (service.folder / "audit.db.checkpoints").read_text("utf-8").splitlines()]
+    assert lines[0]["seq"] <= at_the_end == lines[-1]["seq"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "file"),
+    [
+        pytest.param({"STILLME_CHECKPOINT_S": "0"}, None, id="none where the operator wants none"),
+        pytest.param({"STILLME_AUDIT_STORE": "none"}, None, id="none without a store"),
+        pytest.param({"STILLME_AUDIT_CHECKPOINTS": "{}/elsewhere/points"}, "elsewhere/points", id="where the operator says"),
+    ],
+)  # fmt: skip
+def test_where_checkpoints_go(start: Start, tmp_path: Path, environment: dict[str, str], file: str | None) -> None:
+    """The settings say how often, and where."""
+    service = start(**{name: value.format(tmp_path) for name, value in environment.items()})
+    if service.parts.checkpoints is not None:
+        service.parts.checkpoints.close()
+
+    found = [path for path in tmp_path.rglob("*") if path.name.endswith(("checkpoints", "points"))]
+    assert found == ([tmp_path / file] if file else [])

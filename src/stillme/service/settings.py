@@ -31,6 +31,19 @@ class ServiceSettings:
         "the audit store: a file or postgresql://…, or none; without it audit.db in that folder",
         read.text,
     )
+    checkpoint_s: float = setting(
+        3600.0,
+        "STILLME_CHECKPOINT_S",
+        "every how many seconds the end of the audit trail is written down, where it has grown; 0 never does",
+        read.number(0, 604_800),
+    )
+    checkpoints: str | None = setting(
+        None,
+        "STILLME_AUDIT_CHECKPOINTS",
+        "the file that this is added to, best where whoever can write the store cannot; without it STORE.checkpoints beside a "
+        "file, audit.checkpoints in that folder",
+        read.text,
+    )
     keys: str | None = setting(
         None, "STILLME_KEYS_FILE", "the file of API keys; without it keys.json in that folder", read.text
     )
@@ -106,6 +119,14 @@ class ServiceSettings:
     def keys_file(self) -> Path:
         """Where the API keys are."""
         return Path(self.keys) if self.keys else Path(self.data) / "keys.json"
+
+    @property
+    def checkpoints_file(self) -> Path:
+        """Where checkpoints of the audit trail are written."""
+        if self.checkpoints is not None:
+            return Path(self.checkpoints)
+        store = self.audit_store or ""
+        return Path(self.data) / "audit.checkpoints" if "://" in store else Path(f"{store}.checkpoints")
 
     @property
     def audit_store(self) -> str | None:
