@@ -37,7 +37,7 @@ from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attemp
 from stillme.validators.repairs import repair
 from stillme.version import __version__
 
-__all__ = ["Guard", "Occurrence", "Recorder", "asked_language", "check_limits", "grounder_for", "shown"]
+__all__ = ["Guard", "Occurrence", "Opening", "Recorder", "asked_language", "check_limits", "grounder_for", "shown"]
 
 Request = VerifyRequest | Mapping[str, Any]
 
@@ -53,10 +53,26 @@ class Occurrence:
     caller: str | None = None
     added: tuple[str, ...] = ()
     """The validators that the program added, by name: the policy does not describe them."""
+    opening: str | None = None
+    """The record that said that the delivery of this answer began, which this one closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The beginning of a delivery: an answer whose first claims go out before the verdict on the whole can be given."""
+
+    id: str
+    request: VerifyRequest
+    policy: Policy
+    at: datetime
+    caller: str | None = None
 
 
 class Recorder(Protocol):
-    """Keeps verdicts; `stillme.audit.AuditStore` is one."""
+    """Keeps verdicts; `stillme.audit.AuditStore` is one.
+
+    A recorder that also has `open(opening)` is told before the first claim of a streamed answer goes out.
+    """
 
     def record(self, occurrences: Sequence[Occurrence]) -> None:
         """Return when they are kept; raise when they cannot be, and no verdict is given."""
@@ -116,13 +132,27 @@ class Guard:
         parsed = parse_request(request)
         return self.verify(parsed.model_copy(update={"draft_answer": None}), caller=caller)
 
-    def examine(self, request: Request, *, caller: str | None = None, record: bool = True) -> Occurrence:
+    def examine(
+        self, request: Request, *, caller: str | None = None, record: bool = True, opening: str | None = None
+    ) -> Occurrence:
         """The verdict as it came about, for a program that acts on it; `shown` gives what its callers may see.
 
-        Without `record` it is a look ahead that nobody gets to see: nothing is kept of it.
+        Without `record` it is a look ahead that nobody gets to see: nothing is kept of it. `opening` is what `announce` gave.
         """
         done = self._finish(self._begin(request))
-        return self._recorded([done], caller)[0] if record else Occurrence(*done, datetime.now(UTC), caller)
+        return self._recorded([done], caller, opening)[0] if record else Occurrence(*done, datetime.now(UTC), caller)
+
+    def announce(self, request: Request, *, caller: str | None = None) -> str | None:
+        """Record that an answer begins to go out, before its verdict is whole; `examine(opening=…)` closes that record.
+
+        Raises where it cannot be kept, and then nothing may go out. None where nothing is recorded.
+        """
+        opens = getattr(self._audit, "open", None)
+        if opens is None:
+            return None
+        begun = Opening(f"opening-{uuid.uuid4()}", parse_request(request), self.policy, datetime.now(UTC), caller)
+        opens(begun)
+        return begun.id
 
     async def averify(self, request: Request, *, caller: str | None = None) -> Verdict:
         """`verify` without holding up the event loop."""
@@ -184,10 +214,12 @@ class Guard:
         ruling = decide(findings, policy, claims_made=claims_made, all_supported=supported, claims_needed=needed)
         return _verdict(evidence, policy, findings, ruling, patched, unjudged, started)
 
-    def _recorded(self, done: list[tuple[VerifyRequest, Verdict, Policy]], caller: str | None) -> list[Occurrence]:
+    def _recorded(
+        self, done: list[tuple[VerifyRequest, Verdict, Policy]], caller: str | None, opening: str | None = None
+    ) -> list[Occurrence]:
         """What came about, once it is recorded whole."""
         now, added = datetime.now(UTC), tuple(getattr(v, "name", type(v).__name__) for v in self._added)
-        occurrences = [Occurrence(*each, now, caller, added) for each in done]
+        occurrences = [Occurrence(*each, now, caller, added, opening) for each in done]
         if self._audit is not None and occurrences:
             self._audit.record(occurrences)
         return occurrences

@@ -516,7 +516,8 @@ def test_a_server_that_fails_too_often_is_left_alone() -> None:
         pytest.param(error(401), "closed", id="a wrong key is no failure of the server"),
         pytest.param(error(400), "closed", id="nor is a request that it refuses"),
         pytest.param(error(503), "open", id="an overload is"),
-        pytest.param(completion(None), "open", id="so is an answer without text"),
+        pytest.param(completion(None), "closed", id="an answer without text is not: a question can bring it about"),
+        pytest.param(completion(7), "open", id="an answer that is no text is"),
         pytest.param(answered(b"{"), "open", id="so is broken JSON"),
         pytest.param(HANG, "open", id="so is silence"),
     ],
@@ -528,6 +529,24 @@ def test_what_the_breaker_counts(answer: Answer, state: str) -> None:
     failing(answer, breaker=breaker, limits=IMPATIENT)
 
     assert breaker.state == state
+
+
+@pytest.mark.parametrize("text", ["I cannot help with that.", "Tôi không thể giúp việc đó."], ids=["en", "vi"])
+def test_a_refusal_is_an_answer(text: str) -> None:
+    """What a model refuses with is what it said, whole and streamed, and the breaker counts an answer."""
+    refusing = chunk()
+    refusing["choices"][0]["delta"] = {"role": "assistant", "content": None, "refusal": text}
+    whole = completion(None, message={"role": "assistant", "content": None, "refusal": text})
+    breaker = Breaker(1)
+
+    async def both(provider: OpenAICompatible) -> tuple[str, str]:
+        said = await provider.generate(PROMPT)
+        return said.text, "".join([delta.text async for delta in provider.stream(PROMPT)])
+
+    with Upstream(whole, streamed(event(refusing), event(chunk(finish_reason="stop")))) as upstream:
+        told = asyncio.run(both(OpenAICompatible("acme", upstream.url, model="m", breaker=breaker)))
+
+    assert (told, breaker.state) == ((text, text), "closed")
 
 
 def test_a_stream_that_is_closed_ends_the_call_upstream() -> None:

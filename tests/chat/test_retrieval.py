@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stillme.chat.knowledge import Chunk, Context, Document, KnowledgeStore
-from stillme.chat.retrieval import Retriever, fused, query_words, read_query
+from stillme.chat.retrieval import Retriever, fused, owned, query_words, read_query
 from stillme.chat.stores import store_at
 from stillme.contract import Turn
 from stillme.errors import InputError
@@ -250,10 +250,27 @@ def test_the_oldest_turns_are_forgotten(store: KnowledgeStore) -> None:
         retriever.remember("s", f"question {n}", "answer")
     retriever.remember("t", "another", "session")
 
-    assert sorted(store.digests("conversation", "s")) == ["s/10", "s/11", "s/12"]
+    assert sorted(store.digests("conversation", owned("s", ""))) == [f"{owned('s', '')}/{n}" for n in (10, 11, 12)]
     assert retriever.forget("s") == 3
     assert retriever.forget("s") == 0
-    assert list(store.digests("conversation", "t")) == ["t/1"]
+    assert list(store.digests("conversation", owned("t", ""))) == [f"{owned('t', '')}/1"]
+
+
+def test_a_session_is_its_owner_s(store: KnowledgeStore) -> None:
+    """Whoever knows the name of another's session neither reads nor continues nor forgets it."""
+    retriever = Retriever(store)
+    retriever.remember("s", "My locker has the number 47.", "Noted.", owner="lan")
+    retriever.remember("s", "Tủ của tôi có số 12.", "Đã ghi.", owner="minh")
+
+    def said(owner: str, session: str = "s") -> list[str]:
+        context = retriever.retrieve_context("Which number does my locker have?", session=session, owner=owner)
+        return [found.chunk.text for found in context.conversation_docs]
+
+    assert said("lan") == ["My locker has the number 47.\nNoted."]
+    assert said("") == said("hoa") == said("", owned("s", "lan")) == []
+    assert not any("47" in text for text in said("minh"))
+    assert (retriever.forget("s", owner="hoa"), retriever.forget("s"), retriever.forget("s", owner="minh")) == (0, 0, 1)
+    assert said("lan") == ["My locker has the number 47.\nNoted."]
 
 
 def test_turns_that_are_said_at_once_are_all_kept(store: KnowledgeStore) -> None:
@@ -264,7 +281,7 @@ def test_turns_that_are_said_at_once_are_all_kept(store: KnowledgeStore) -> None
         thread.start()
     for thread in threads:
         thread.join()
-    kept = store.chunks("conversation", list(store.digests("conversation", "s")))
+    kept = store.chunks("conversation", list(store.digests("conversation", owned("s", ""))))
 
     assert {chunk.text for chunk in kept} == {f"question {n}\na" for n in range(6)}
 
@@ -273,7 +290,7 @@ def test_a_turn_is_kept_up_to_a_length_and_without_what_no_store_takes(store: Kn
     """A model may write anything."""
     Retriever(store).remember("s", "a\0b\ud800c", "x " * 9_000)
 
-    (kept,) = store.chunks("conversation", ["s/1"])
+    (kept,) = store.chunks("conversation", [f"{owned('s', '')}/1"])
     assert kept.text.startswith("a b c\nx x")
     assert len(kept.text) == 4000
 

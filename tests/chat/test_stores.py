@@ -187,6 +187,33 @@ def test_rare_words_count_more_and_ties_go_by_id(plain: KnowledgeStore) -> None:
     assert found[0][1] > found[1][1] == found[2][1] > 0
 
 
+def test_sessions_without_an_owner_are_forgotten(new_store: NewStore, location: str) -> None:
+    """What an earlier version kept of sessions may be anybody's: the first opening forgets it, and leaves the knowledge alone."""
+    earlier = new_store(embedder=MAKER)
+    keep(earlier, "handbook", "Leave is 14 days.")
+    say(earlier, "s-1", 1, "My salary is 900 euros.")
+    earlier.close()
+    step_back(location)
+    store = new_store(embedder=MAKER)
+
+    assert (store.counts("knowledge"), store.counts("conversation")) == ((1, 1), (0, 0))
+    assert store.near("conversation", vector(1), 5, "s-1") == []
+    assert store.matching("conversation", ["salary"], 5, "s-1") == []
+
+
+def step_back(location: str) -> None:
+    """Make a store one of the version before sessions had owners."""
+    sql = "DELETE FROM stillme_knowledge_schema WHERE step = 2"
+    if "://" in location:
+        with psycopg.connect(location, autocommit=True) as server:
+            server.execute(sql)
+        return
+    file = sqlite3.connect(location)
+    with file:
+        file.execute(sql)
+    file.close()
+
+
 def test_sessions_see_only_themselves(plain: KnowledgeStore) -> None:
     """A search in a session finds what was said there, and the knowledge nothing of it."""
     keep(plain, "k", "the harbour opens at nine")

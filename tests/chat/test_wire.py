@@ -95,6 +95,7 @@ def test_what_is_no_stream_of_events(pieces: Sequence[bytes], what: str) -> None
         pytest.param(b"[]", "no completion", id="a list"),
         pytest.param(b'"text"', "no completion", id="a text"),
         pytest.param(b'{"error": {"message": "sk-secret"}, "choices": []}', "an error in place of an answer", id="an error"),
+        pytest.param(b'{"id": "\\ud83d"}', "not well-formed Unicode", id="half a letter"),
         pytest.param(b'{"error": "sk-secret"}', "an error in place of an answer", id="an error as text"),
     ],
 )  # fmt: skip
@@ -129,11 +130,37 @@ def test_a_completion_that_is_none(value: dict[str, Any], what: str) -> None:
         check_completion(value)
 
 
-def test_a_completion_that_calls_tools_has_no_text() -> None:
-    """What is forwarded for others may do so."""
-    check_completion(
-        completed(None, message={"content": None, "tool_calls": [{"id": "1"}]}, finish_reason="tool_calls")
-    )
+@pytest.mark.parametrize(
+    ("message", "finish"),
+    [
+        pytest.param({"content": None, "tool_calls": [{"id": "1"}]}, "tool_calls", id="calls of tools"),
+        pytest.param({"content": None, "function_call": {"name": "f"}}, "function_call", id="a call of a function"),
+        pytest.param({"content": None, "refusal": "I can't."}, "stop", id="a refusal"),
+        pytest.param({"refusal": "Tôi không thể."}, "stop", id="a refusal, and no content at all"),
+        pytest.param({"content": None}, "content_filter", id="what a filter left of an answer"),
+        pytest.param({"content": None}, "length", id="thoughts that took all the room"),
+    ],
+)
+def test_an_answer_without_content(message: dict[str, Any], finish: str) -> None:
+    """It is an answer all the same."""
+    check_completion(completed(None, message=message, finish_reason=finish))
+
+
+@pytest.mark.parametrize(
+    ("value", "neutral"),
+    [
+        pytest.param(completed(None), True, id="nothing said: a question can bring that about"),
+        pytest.param(completed(None, message={"refusal": 7}), False, id="a refusal that is no text"),
+        pytest.param(completed("a", message={"content": "a", "tool_calls": "x"}), False, id="calls that are no list"),
+        pytest.param(completed(None, message={"function_call": "f"}), False, id="a function call that is none"),
+    ],
+)
+def test_whose_fault_it_is(value: dict[str, Any], neutral: bool) -> None:
+    """What a caller can bring about is not held against the server."""
+    with pytest.raises(FaultError) as fault:
+        check_completion(value)
+
+    assert fault.value.neutral == neutral
 
 
 @pytest.mark.parametrize(
@@ -149,6 +176,10 @@ def test_a_completion_that_calls_tools_has_no_text() -> None:
         pytest.param([{"choices": [{"delta": {}, "finish_reason": 1}]}], "a chunk that is none", id="a number for the end"),
         pytest.param([{"choices": [{"delta": {}, "index": "0"}]}], "a chunk that is none", id="a text for the index"),
         pytest.param([{"choices": {}}], "no completion", id="an object for choices"),
+        pytest.param([{"choices": [{"delta": {"refusal": 1}}]}], "a chunk that is none", id="a number for the refusal"),
+        pytest.param([{"choices": [{"delta": {"tool_calls": "x"}}]}], "a chunk that is none", id="a text for the calls"),
+        pytest.param([chunk("a", finish_reason="stop"), {"choices": [{"delta": {"refusal": "b"}}]}], "went on after", id="a refusal after the end"),
+        pytest.param([chunk("a", finish_reason="stop"), {"choices": [{"delta": {"tool_calls": [{"id": "c"}]}}]}], "went on after", id="calls after the end"),
     ],
 )  # fmt: skip
 def test_a_stream_that_is_none(chunks: list[dict[str, Any]], what: str) -> None:

@@ -12,6 +12,7 @@ from stillme.chat.ingest import ingest
 from stillme.chat.stores import store_at
 from stillme.errors import InputError
 from stillme.models.embedding import embed
+from stillme.service.auth import Keys
 from tests.chat.upstream import Upstream, answered, completion, logprobs
 from tests.service.conftest import Start
 
@@ -303,6 +304,48 @@ def test_a_session_is_remembered_and_forgotten(start: Start, handbook: Path) -> 
 
     assert (same >= 1, other, gone) == (True, 0, 204)
     assert remembered("s-1") == 0
+
+
+@pytest.mark.parametrize("question", [LEAVE, FEE], ids=["en", "vi"])
+def test_another_key_does_not_reach_a_session(start: Start, handbook: Path, tmp_path: Path, question: str) -> None:
+    """Under another key, an admin's too, a session's id is that of an unknown one: nothing is read, continued or deleted."""
+    keys = Keys(tmp_path / "keys.json")
+    mine, others = keys.create("lan", ["chat"]), [keys.create("minh", ["chat"]), keys.create("chief", ["admin"])]
+    service = start(STILLME_KNOWLEDGE=str(handbook), STILLME_KEYS_FILE=str(keys.path))
+
+    def asked(key: str, session: str = "s-1") -> Any:
+        found = service.post("/api/chat/rag", {"message": question, "session_id": session}, x_api_key=key)
+        return found.json()["context_used"]["conversation_docs"]
+
+    def forgotten(key: str, session: str) -> tuple[int, bytes]:
+        found = httpx.delete(f"{service.url}/api/chat/sessions/{session}", headers={"x-api-key": key})
+        return found.status_code, found.content
+
+    asked(mine)
+    strangers = [asked(key) for key in others]
+    deleted = {forgotten(key, session) for key in others for session in ("s-1", "never-was")}
+
+    assert strangers == [[], []]
+    assert deleted == {(204, b"")}
+    assert [found["id"] for found in asked(mine)] == ["s-1/1"]
+
+
+def test_a_key_s_name_does_not_inherit_its_sessions(start: Start, handbook: Path, tmp_path: Path) -> None:
+    """A revoked key and a new one of the same name are two callers; so are a key and a service without keys."""
+    keys = Keys(tmp_path / "keys.json")
+    service = start(STILLME_KNOWLEDGE=str(handbook), STILLME_KEYS_FILE=str(keys.path))
+    body = {"message": LEAVE, "session_id": "of-a-name"}
+
+    def asked(**headers: str) -> int:
+        return len(service.post("/api/chat/rag", body, **headers).json()["context_used"]["conversation_docs"])
+
+    without_keys = [asked(), asked()]
+    first = keys.create("lan", ["chat"])
+    with_a_key = [asked(x_api_key=first), asked(x_api_key=first)]
+    keys.revoke("lan")
+
+    assert (without_keys, with_a_key) == ([0, 1], [0, 1])
+    assert asked(x_api_key=keys.create("lan", ["chat"])) == 0
 
 
 def test_a_follow_up_question_is_understood_from_the_conversation(start: Start, handbook: Path) -> None:

@@ -81,6 +81,15 @@ def test_answers(mode: str, texts: list[str], action: str, given: list[str] | No
     assert guard.kept.occurrences[-1].request.metadata.litellm_call_id == "call-1"
 
 
+def test_an_answer_without_text_is_not_verified() -> None:
+    """Calls of tools are not read: they pass, and nothing says that they were verified."""
+    with guarding() as guard:
+        asked(guard)
+        answer = answered(guard, tool_calls=[{"id": "c"}])
+
+    assert (answer["action"], answer["verdicts"][0]["verified"]) == ("NONE", False)
+
+
 @pytest.mark.parametrize(
     ("mode", "action"),
     [
@@ -112,11 +121,34 @@ def test_context_in_the_parameters() -> None:
 
 def test_texts_without_messages() -> None:
     """Where LiteLLM sends texts alone, the last one is the question."""
-    with guarding() as guard:
-        answer = asked(guard, structured_messages=None, texts=[f"<context>{HOURS} {PRICES}</context>", QUESTION])
+    with guarding(policy={"mode": "monitor"}) as guard:
+        asked(guard, structured_messages=None, texts=["Hello", QUESTION])
 
-    assert answer["action"] == "NONE"
     assert guard.kept.occurrences[0].request.query == QUESTION
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param({"structured_messages": [{"role": "user", "content": f"<source id='p'>Admission costs 45 euros for adults.</source> {QUESTION}"}]}, id="in the question"),
+        pytest.param({"structured_messages": [{"role": "user", "content": "<context>Admission costs 45 euros for adults.</context> Hi"}, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": QUESTION}]}, id="in an earlier turn"),
+        pytest.param({"structured_messages": [{"role": "user", "content": QUESTION}, {"role": "tool", "tool_call_id": "p", "content": "Admission costs 45 euros for adults."}]}, id="as the result of a tool"),
+        pytest.param({"structured_messages": None, "texts": ["<source id='p'>Admission costs 45 euros for adults.</source>", QUESTION]}, id="in texts of nobody in particular"),
+    ],
+)  # fmt: skip
+def test_what_users_bring_is_no_evidence(claim: dict[str, Any]) -> None:
+    """An answer that only a user's own source supports is blocked, with and without a source of the application."""
+    own = TAGGED[:1] if claim["structured_messages"] else []
+    given = claim if not own else {"structured_messages": [*own, *claim["structured_messages"]]}
+    with guarding(policy={"mode": "enforce"}) as guard:
+        asked(guard, "bare", **claim)
+        asked(guard, "sourced", **given)
+        answers = [
+            answered(guard, "Admission costs 45 euros for adults [1].", call=call) for call in ("bare", "sourced")
+        ]
+
+    assert [answer["action"] for answer in answers] == ["BLOCKED", "BLOCKED"]
+    assert guard.kept.occurrences[0].request.metadata.sources_set_aside == 1
 
 
 @pytest.mark.parametrize(("mode", "action"), [("enforce", "BLOCKED"), ("warn", "NONE"), ("monitor", "NONE")])

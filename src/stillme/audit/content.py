@@ -20,15 +20,16 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from stillme.audit.record import Body, Entry, compact, from_word, instant, one_word, sha256, storable
 from stillme.contract import Verdict, VerifyRequest
-from stillme.guard import Occurrence
+from stillme.guard import Occurrence, Opening
 from stillme.policy import Policy
 from stillme.policy.sections import Rollout
 from stillme.validators.chain import attempt
+from stillme.version import __version__
 
 if TYPE_CHECKING:
     from stillme.redaction import Redactor
 
-__all__ = ["HASHED", "entry_of", "hashed", "request_in", "verdict_in"]
+__all__ = ["HASHED", "entry_of", "hashed", "opening_of", "request_in", "verdict_in"]
 
 HASHED: Final = "sha256:"
 MOST_POLICIES: Final = 64
@@ -58,7 +59,7 @@ IDENTIFIERS: Final = frozenset(
 def entry_of(occurrence: Occurrence) -> Entry:
     """The record of a verdict, as its policy wants it kept."""
     verdict, policy, metadata = occurrence.verdict, occurrence.policy, occurrence.request.metadata
-    body, blanked = _body(occurrence)
+    body, blanked = _body(policy, occurrence.request, _texts(verdict))
     digest, text = _policy_text(policy)
     column = _columns(policy)
     return Entry(
@@ -66,6 +67,7 @@ def entry_of(occurrence: Occurrence) -> Entry:
         id=str(verdict.validator_trace_id),
         at=instant(occurrence.at),
         meta=_json(_meta(occurrence, blanked)),
+        ref=occurrence.opening,
         decision=verdict.decision.value,
         action=verdict.action,
         mode=verdict.mode,
@@ -80,6 +82,32 @@ def entry_of(occurrence: Occurrence) -> Entry:
         policy=digest,
         model=storable(verdict.model_id),
         version=verdict.version,
+        body_digest=body.digest if body else None,
+        body=body,
+        policy_text=text,
+    )
+
+
+def opening_of(opening: Opening) -> Entry:
+    """The record that an answer began to go out: what was asked, and nothing verified yet."""
+    policy, metadata = opening.policy, opening.request.metadata
+    body, blanked = _body(policy, opening.request, {})
+    digest, text = _policy_text(policy)
+    column = _columns(policy)
+    meta = {"content": policy.audit.content, "blanked": blanked, "policy_hash": policy.hash}
+    return Entry(
+        kind="opening",
+        id=opening.id,
+        at=instant(opening.at),
+        meta=_json(meta),
+        mode=policy.mode,
+        verified=0,
+        domain=column(metadata.domain),
+        session=column(metadata.session_id),
+        caller=column(opening.caller),
+        request_id=column(opening.request.request_id),
+        policy=digest,
+        version=__version__,
         body_digest=body.digest if body else None,
         body=body,
         policy_text=text,
@@ -117,11 +145,11 @@ def _texts(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _body(occurrence: Occurrence) -> tuple[Body | None, int]:
-    settings = occurrence.policy.audit
+def _body(policy: Policy, request: VerifyRequest, texts: dict[str, Any]) -> tuple[Body | None, int]:
+    settings = policy.audit
     if settings.content == "none":
         return None, 0
-    text = f'{{"request":{_request_text(occurrence.request)},{_json(_texts(occurrence.verdict))[1:]}'
+    text = f'{{"request":{_request_text(request)}{f",{_json(texts)[1:]}" if texts else "}"}'
     blanked = 0
     if settings.redact:
         text, blanked = _redacted(text, _redactor(tuple(settings.redact.items())))

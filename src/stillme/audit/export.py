@@ -346,9 +346,9 @@ def _flat(record: Record) -> dict[str, Any]:
     if entry.kind == "verdict":
         metrics = json.loads(entry.meta)["metrics"]
         row |= {name: metrics[name] for name in _NUMBERS}
-    if entry.kind == "verdict" and entry.body:
+    if entry.kind in ("verdict", "opening") and entry.body:
         texts = json.loads(entry.body.text)
-        said = {**texts["request"], "safe_response": texts["safe_response"]}
+        said = {**texts["request"], "safe_response": texts.get("safe_response")}
         for name in ("query", "draft_answer", "safe_response"):
             row[name] = storable(said[name]) if said.get(name) is not None else None
     return row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, Literal
@@ -16,7 +16,7 @@ from stillme.audit.sampling import Candidate
 from stillme.audit.store import AuditStore
 from stillme.errors import BackendError
 
-__all__ = ["TextState", "candidates", "count", "labels", "newest", "reviews", "row_of", "text_state"]
+__all__ = ["TextState", "candidates", "count", "labels", "newest", "reviews", "row_of", "text_state", "unfinished"]
 
 TextState = Literal["kept", "redacted", "hashed", "not kept", "gone", "none"]
 # How many places of the chain are looked at first; four times as many each time nothing is found.
@@ -56,6 +56,13 @@ def labels(store: AuditStore) -> dict[str, set[str]]:
     return found
 
 
+def unfinished(store: AuditStore) -> set[str]:
+    """The ids of openings that no verdict has closed: the answer still goes out, or broke off and left no word of how."""
+    closed = f"SELECT 1 FROM {RECORD} v WHERE v.ref = r.id AND v.kind = 'verdict'"  # noqa: S608  (names of ours)
+    rows = store.database.rows(f"SELECT r.id FROM {RECORD} r WHERE r.kind = 'opening' AND NOT EXISTS ({closed})")  # noqa: S608
+    return {row[0] for row in rows}
+
+
 def reviews(store: AuditStore, wanted: Filter) -> Iterator[Review]:
     """The reviews that the filter takes, in the order they were given, as agreement figures need them."""
     for record in store.records(replace(wanted, kind="review"), bodies=False):
@@ -85,19 +92,25 @@ def text_state(entry: Entry) -> TextState:
 
 
 def _kept_as(entry: Entry) -> tuple[str, int]:
-    meta = json.loads(entry.meta) if entry.kind == "verdict" else {}
+    meta = json.loads(entry.meta) if entry.kind in ("verdict", "opening") else {}
     return meta.get("content", "full"), meta.get("blanked", 0)
 
 
-def row_of(record: Record) -> dict[str, Any]:
-    """A record as a row for programs: its columns, what is left of its texts, and the question where that is kept."""
+def row_of(record: Record, unfinished: Collection[str] = ()) -> dict[str, Any]:
+    """A record as a row for programs: its columns, what is left of its texts, and the question where that is kept.
+
+    An opening has a `state`, which is `unfinished` where its id is among those that are.
+    """
     entry = record.entry
     if entry is None:
         return {"seq": record.seq, "kind": None, "hash": record.hash, "texts": "gone"}
     try:
-        return _row(record, entry)
+        row = _row(record, entry)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # nothing that we write
         raise BackendError(f"record {record.seq} cannot be read: run `stillme audit verify`") from None
+    if entry.kind == "opening":
+        row["state"] = "unfinished" if entry.id in unfinished else "finished"
+    return row
 
 
 def _row(record: Record, entry: Entry) -> dict[str, Any]:
@@ -105,6 +118,6 @@ def _row(record: Record, entry: Entry) -> dict[str, Any]:
     row["verified"] = None if entry.verified is None else bool(entry.verified)
     row["reasons"] = [from_word(word) for word in (entry.reasons or "").split()]
     row |= {"hash": record.hash, "texts": text_state(entry), "query": None}
-    if entry.kind == "verdict" and entry.body is not None and row["texts"] in ("kept", "redacted"):
+    if entry.kind in ("verdict", "opening") and entry.body is not None and row["texts"] in ("kept", "redacted"):
         row["query"] = json.loads(entry.body.text)["request"]["query"]
     return row

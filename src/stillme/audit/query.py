@@ -87,7 +87,7 @@ def _test(name: str, value: Any) -> tuple[str, Any]:
 
 
 def _is_hashed(entry: Entry) -> bool:
-    return entry.kind == "verdict" and bool(json.loads(entry.meta)["content"] == "hashed")
+    return entry.kind in ("verdict", "opening") and bool(json.loads(entry.meta)["content"] == "hashed")
 
 
 def _readable(body: str) -> str:

@@ -26,7 +26,9 @@ from stillme.version import __version__
 
 __all__ = ["Pruned", "erase", "prune"]
 
-CLASSES: Final = ("verdict", "review")
+# The kinds of records that a class of rules is for: what began a delivery goes with the verdicts.
+CLASSES: Final = {"verdict": ("verdict", "opening"), "review": ("review",)}
+KEPT: Final = tuple(kind for kinds in CLASSES.values() for kind in kinds)
 # What a record takes besides its texts, roughly: measured by `benchmarks/audit.py`, used only to choose what goes first.
 ROW_BYTES: Final = 600
 CHUNK: Final = 500
@@ -43,7 +45,10 @@ def erase(store: AuditStore, wanted: Filter, *, who: str, why: str) -> list[str]
         raise InputError("an erasure needs to know whose texts: name a trace, a session or another filter")
     store.flush()
     store.drain()
-    named = {r.seq: r.entry.id for r in store.records(wanted, bodies=False) if r.entry}
+    wanted_ones = [(r.seq, r.entry) for r in store.records(wanted, bodies=False) if r.entry]
+    named = {seq: entry.id for seq, entry in wanted_ones}
+    begun = [entry.ref for _, entry in wanted_ones if entry.kind == "verdict" and entry.ref]
+    named.update(_rows_with(store, f"SELECT seq, id FROM {RECORD} WHERE kind = 'opening' AND id", begun))  # noqa: S608
     on_them = _rows_with(store, f"SELECT seq, id FROM {RECORD} WHERE kind = 'review' AND ref", named.values())  # noqa: S608
     named.update(on_them)
     chosen = sorted(seq for (seq,) in _rows_with(store, f"SELECT seq FROM {BODY} WHERE seq", named))  # noqa: S608
@@ -134,8 +139,8 @@ def _doom(store: AuditStore, kind: str, rule: RetentionRule, now: datetime, doom
         return
     rows = store.database.rows(
         f"SELECT r.seq, r.at, r.policy, length(r.meta), length(b.text) FROM {RECORD} r "  # noqa: S608  (names of ours)
-        f"LEFT JOIN {BODY} b ON b.seq = r.seq WHERE r.kind = ? ORDER BY r.seq",
-        [kind],
+        f"LEFT JOIN {BODY} b ON b.seq = r.seq WHERE r.kind IN ({','.join('?' * len(CLASSES[kind]))}) ORDER BY r.seq",
+        CLASSES[kind],
     )
     text_end, end = _days_before(now, rule.text_days), _days_before(now, rule.days)
     contents = {seq for seq, at, *_ in rows if str(at) < end}
@@ -178,7 +183,7 @@ def _prefix(store: AuditStore, contents: set[int]) -> dict[str, Any] | None:
         for seq, hash_, kind in rows:
             if kind is None or seq in contents:
                 last = (seq, hash_)
-            elif kind in (*CLASSES, "promotion"):
+            elif kind in (*KEPT, "promotion"):
                 return {"seq": last[0], "hash": last[1]} if last else None
         after = rows[-1][0]
     return {"seq": last[0], "hash": last[1]} if last else None

@@ -18,7 +18,7 @@ from uuid import uuid4
 from weakref import WeakSet
 
 from stillme.audit.commits import Buffer, GroupCommit
-from stillme.audit.content import entry_of
+from stillme.audit.content import entry_of, opening_of
 from stillme.audit.database import (
     BODY,
     POLICY,
@@ -37,7 +37,8 @@ from stillme.audit.record import COLUMNS, Entry, Head, Record, compact, instant,
 from stillme.audit.seals import Key, Keyring, key_from_file, new_key_file
 from stillme.audit.spool import Spool
 from stillme.errors import BackendError, InputError, shown
-from stillme.guard import Occurrence
+from stillme.guard import Occurrence, Opening
+from stillme.policy.sections import Audit
 from stillme.version import __version__
 
 __all__ = ["AuditStore"]
@@ -86,8 +87,13 @@ class AuditStore:
 
     def record(self, occurrences: Sequence[Occurrence]) -> None:
         """Keep verdicts as their policy says; raises BackendError where they cannot be kept."""
-        entries = [entry_of(each) for each in occurrences]
-        settings = [each.policy.audit for each in occurrences]
+        self._take([entry_of(each) for each in occurrences], [each.policy.audit for each in occurrences])
+
+    def open(self, opening: Opening) -> None:
+        """Keep that an answer begins to go out; until a verdict closes it the record is an unfinished one."""
+        self._take([opening_of(opening)], [opening.policy.audit])
+
+    def _take(self, entries: Sequence[Entry], settings: Sequence[Audit]) -> None:
         spools = all(each.on_failure == "spool" for each in settings)
         if all(each.durability == "buffered" for each in settings):
             self._buffer.add(entries, spools)

@@ -108,12 +108,15 @@ class ChatPipeline:
     store: KnowledgeStore | None = None
     run: Run[Any] = _in_a_thread
 
-    async def answer(self, request: ChatRequest, *, caller: str | None = None) -> ChatOutcome:
-        """The answer to a message, a refusal, or a question back; a model that fails is an UpstreamError."""
+    async def answer(self, request: ChatRequest, *, caller: str | None = None, owner: str = "") -> ChatOutcome:
+        """The answer to a message, a refusal, or a question back; a model that fails is an UpstreamError.
+
+        `caller` goes into the record; a session is found by its `owner` alone.
+        """
         if not request.message.strip():
             raise InputError(f"message is blank ({shown(request.message)}): send what the user says")
         validates = self._validates(request)
-        context: Context = await self.run(lambda: self._context(request))
+        context: Context = await self.run(lambda: self._context(request, owner))
         asked = _question(request, context.passages)
         if validates:
             ahead: Occurrence = await self.run(lambda: self.guard.examine(asked, record=False))
@@ -122,12 +125,12 @@ class ChatPipeline:
                 return ChatOutcome(stopped.verdict.safe_response or "", context, None, stopped)
         generation = await self._generated(request, asked, context)
         if not validates:
-            return await self._told(request, ChatOutcome(generation.text, context, generation))
+            return await self._told(request, owner, ChatOutcome(generation.text, context, generation))
         written = {"draft_answer": generation.text, "generation_confidence": generation.confidence}
         draft = asked.model_copy(update=written)
         occurrence: Occurrence = await self.run(lambda: self.guard.examine(draft, caller=caller))
         text = delivered(occurrence.verdict, generation.text)
-        return await self._told(request, ChatOutcome(text, context, generation, occurrence))
+        return await self._told(request, owner, ChatOutcome(text, context, generation, occurrence))
 
     async def aclose(self) -> None:
         """Let go of connections and of the store."""
@@ -146,11 +149,12 @@ class ChatPipeline:
             )
         return self.settings.validate if wanted is None else wanted
 
-    def _context(self, request: ChatRequest) -> Context:
+    def _context(self, request: ChatRequest, owner: str) -> Context:
         return self.retriever.retrieve_context(
             request.message,
             conversation=_recent(request.conversation),
             session=request.session_id or "",
+            owner=owner,
             language=request.language,
         )
 
@@ -171,7 +175,7 @@ class ChatPipeline:
         async with aclosing(server):
             return await server.generate(prompt)
 
-    async def _told(self, request: ChatRequest, outcome: ChatOutcome) -> ChatOutcome:
+    async def _told(self, request: ChatRequest, owner: str, outcome: ChatOutcome) -> ChatOutcome:
         """The outcome in the right tone, remembered if there is a session; a refusal is neither touched nor remembered."""
         if outcome.refused:
             return outcome
@@ -180,13 +184,13 @@ class ChatPipeline:
             text = align_tone(outcome.response, style=style, language=request.language)
             outcome = ChatOutcome(text, outcome.context, outcome.generation, outcome.occurrence)
         if request.session_id and self.settings.remembers:
-            await self._remember(request.session_id, request.message, outcome.response)
+            await self._remember(request.session_id, owner, request.message, outcome.response)
         return outcome
 
-    async def _remember(self, session: str, question: str, answer: str) -> None:
+    async def _remember(self, session: str, owner: str, question: str, answer: str) -> None:
         """Keep a turn; an answer that was verified is not lost because its turn cannot be kept."""
         try:
-            await self.run(lambda: self.retriever.remember(session, question, answer))
+            await self.run(lambda: self.retriever.remember(session, question, answer, owner=owner))
         except BackendError as error:
             log.warning("a turn was not remembered: %s", error)
 

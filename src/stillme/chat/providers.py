@@ -24,7 +24,7 @@ from stillme.chat.addresses import PinnedTransport, Resolve, is_loopback, is_pub
 from stillme.chat.breaker import Breaker, Call
 from stillme.chat.confidence import generation_confidence, token_logprobs
 from stillme.chat.messages import Delta, Generation, Prompt
-from stillme.chat.wire import NO_TEXT, Choices, FaultError, Said, check_completion, events, json_object, usage
+from stillme.chat.wire import NO_TEXT, Choices, FaultError, Said, check_completion, events, json_object, said_in, usage
 from stillme.errors import BackendError, InputError, UpstreamError, shown
 from stillme.judge.endpoint import LONGEST_NAME, Endpoint
 
@@ -178,7 +178,7 @@ class OpenAICompatible:
         self._remember(chosen, body)
         choice = whole["choices"][0]
         return Generation(
-            text=self._text(choice["message"].get("content")),
+            text=self._text(said_in(choice["message"])),
             provider=self.name,
             model=chosen,
             finish_reason=choice["finish_reason"],
@@ -288,8 +288,8 @@ class OpenAICompatible:
                 break
         self._remember(model, body)
 
-    def _text(self, content: object) -> str:
-        if not isinstance(content, str) or not content.strip():
+    def _text(self, content: str) -> str:
+        if not content.strip():
             raise self._error(FaultError(NO_TEXT))
         return self._well_formed(content)
 
@@ -314,7 +314,7 @@ class OpenAICompatible:
                 yield pieces, reply.call
             reply.call.succeeded()
         except FaultError as fault:
-            reply.call.failed()
+            reply.call.given_up() if fault.neutral else reply.call.failed()
             raise self._error(fault) from None
         except (httpx.HTTPError, OSError):
             reply.call.failed()

@@ -7,9 +7,10 @@ by. `benchmarks/retrieval.py` compares the whole with vectors alone, words alone
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Final
@@ -25,7 +26,7 @@ from stillme.evidence.similarity import Embed, query_terms, similarities
 from stillme.evidence.text import Text
 from stillme.models.embedding import embed as own_embed
 
-__all__ = ["Query", "Retriever", "fused", "query_words", "read_query"]
+__all__ = ["Query", "Retriever", "fused", "owned", "query_words", "read_query"]
 
 # How fast a place in a list loses its worth; how long the lists are; how many chunks are read for the third vote.
 RANK_OFFSET: Final = 10
@@ -45,6 +46,9 @@ PERHAPS: Final = 0.5
 # What was said before and is less similar than that has nothing to do with the question.
 LEAST_SAID: Final = 0.1
 LONGEST_TURN: Final = 4000
+LONGEST_SESSION: Final = 256
+# Between the owner of a session and its name; no session id that the service takes holds it.
+OF: Final = "|"
 SURROGATES: Final = re.compile("[\ud800-\udfff\0]")
 
 
@@ -82,22 +86,29 @@ class Retriever:
         *,
         conversation: Sequence[Turn] = (),
         session: str = "",
+        owner: str = "",
         language: str = "auto",
         most: int | None = None,
     ) -> Context:
-        """What the question may be answered from, best first; with a session, also what was said in it that touches on the question."""
+        """What the question may be answered from, best first; with a session, also what was said in it that touches on the question.
+
+        A session is its owner's: under another owner the same name is another session.
+        """
         if not query.strip():
             raise InputError("query must say something, got a blank text")
         queries = read_query(query, conversation, language)
         knowledge = self._found("knowledge", "", queries, self._most_knowledge if most is None else most)
-        said = self._found("conversation", session, queries, self._most_conversation) if session else ()
-        return Context(knowledge, tuple(found for found in said if found.similarity >= LEAST_SAID))
+        said: tuple[Found, ...] = ()
+        if session:
+            said = self._found("conversation", owned(session, owner), queries, self._most_conversation)
+        return Context(knowledge, tuple(_unowned(found) for found in said if found.similarity >= LEAST_SAID))
 
-    def remember(self, session: str, question: str, answer: str) -> None:
+    def remember(self, session: str, question: str, answer: str, *, owner: str = "") -> None:
         """Keep a turn of a session, up to 4,000 characters of it; of more turns than are kept the oldest are forgotten."""
         text = SURROGATES.sub(" ", f"{question.strip()}\n{answer.strip()}")[:LONGEST_TURN]
         if not session or Text(text).blank:
             raise InputError(f"a turn needs a session and words, got session={shown(session)}")
+        session = owned(session, owner)
         vectors = self._embed([text], "passage")
         names = self._turns(session)
         number = names[-1][0] + 1 if names else 1
@@ -107,8 +118,9 @@ class Retriever:
         if surplus:
             self._store.remove("conversation", surplus, session)
 
-    def forget(self, session: str) -> int:
+    def forget(self, session: str, *, owner: str = "") -> int:
         """Forget what was said in a session; how many turns that were."""
+        session = owned(session, owner)
         return self._store.remove("conversation", list(self._store.digests("conversation", session)), session)
 
     def _put_turn(self, session: str, number: int, text: str, vectors: object) -> bool:
@@ -160,6 +172,20 @@ class Retriever:
         asked = [query for query in queries if query.is_leaning] or queries[:1]
         figures = [similarities(query.text, passages, query.language, self._embed) for query in asked]
         return [max(of_one) for of_one in zip(*figures, strict=True)]
+
+
+def owned(session: str, owner: str) -> str:
+    """The name that a store keeps a session of this owner under; who the owner is cannot be read from it."""
+    if len(session) > LONGEST_SESSION:
+        raise InputError(f"session has {len(session)} characters, more than {LONGEST_SESSION}: use a shorter one")
+    return f"{hashlib.sha256(owner.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}{OF}{session}"
+
+
+def _unowned(found: Found) -> Found:
+    """A turn under the name that its owner knows."""
+    chunk = found.chunk
+    name, document = chunk.id.partition(OF)[2], chunk.document.partition(OF)[2]
+    return replace(found, chunk=replace(chunk, id=name, document=document))
 
 
 def read_query(query: str, conversation: Sequence[Turn] = (), language: str = "auto") -> list[Query]:

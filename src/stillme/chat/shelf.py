@@ -14,7 +14,7 @@ __all__ = ["TIES", "Maker", "Shelved", "check_place", "maker_of", "nearest_first
 
 LONGEST_CHUNK: Final = 64_000
 LONGEST_NAME: Final = 4096
-LONGEST_SESSION: Final = 256
+LONGEST_SESSION: Final = 300
 # An engine's own cosine is good to about seven places. So many more candidates than wanted are taken, and ordered by one computed
 # exactly: both engines then give the same list.
 TIES: Final = 16

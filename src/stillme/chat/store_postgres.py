@@ -58,6 +58,8 @@ SCHEMA: Final = (
     ALTER TABLE stillme_knowledge_vector ALTER COLUMN vector SET STORAGE PLAIN;
     CREATE INDEX stillme_knowledge_vector_place ON stillme_knowledge_vector (collection, session);
     """,
+    # 2. Sessions have owners. Whose the earlier ones are is not known, so that nobody may read them: they are forgotten.
+    "DELETE FROM stillme_knowledge_document WHERE collection = 'conversation'",
 )
 # "knowledge", in ASCII, cut to 63 bits: any number that others are unlikely to lock.
 WRITERS_LOCK: Final = 0x6B6E6F776C656467

@@ -46,6 +46,12 @@ SCHEMA: Final = (
       words, content='', contentless_delete=1, tokenize="ascii tokenchars '_'"
     );
     """,
+    # 2. Sessions have owners. Whose the earlier ones are is not known, so that nobody may read them: they are forgotten.
+    """
+    DELETE FROM stillme_knowledge_vector WHERE collection = 'conversation';
+    DELETE FROM stillme_knowledge_chunk WHERE collection = 'conversation';
+    DELETE FROM stillme_knowledge_document WHERE collection = 'conversation';
+    """,
 )
 # A vector of 384 numbers fits ten times on a page of 16 KB; on one of 4 KB it would spill over to a second.
 PRAGMAS: Final = ("page_size=16384", "synchronous=NORMAL", "trusted_schema=OFF", "cache_size=-16000")

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from stillme.chat.confidence import token_logprobs
 from stillme.judge.strict_json import strict_json
 
-__all__ = ["NO_TEXT", "Choices", "FaultError", "Lines", "Said", "check_completion", "events", "json_object", "usage"]
+__all__ = [
+    "NO_TEXT",
+    "Choices",
+    "FaultError",
+    "Lines",
+    "Said",
+    "check_completion",
+    "events",
+    "json_object",
+    "said_in",
+    "usage",
+]
 
 NO_TEXT: Final = "answered without any text"
 MOST_EVENT_BYTES: Final = 1_000_000
+# What a message, or a piece of one, may hold: its texts and its calls of tools, each of one type or null.
+TYPES: Final[dict[str, type]] = {"content": str, "refusal": str, "tool_calls": list, "function_call": dict}
+# An answer that ends so may have no words: they were filtered out, or thoughts took all the room.
+WORDLESS: Final = frozenset({"content_filter", "length"})
 USAGE: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 
@@ -98,14 +114,25 @@ class Lines:
 def json_object(content: str | bytes) -> dict[str, Any]:
     """The JSON object that was sent; one that reports an error is one."""
     try:
-        value = strict_json(content if isinstance(content, str) else content.decode())
+        text = content if isinstance(content, str) else content.decode()
+        value = strict_json(text)
     except ValueError:
         raise FaultError("sent JSON that is broken") from None
     if not isinstance(value, dict):
         raise FaultError("sent JSON that is no completion")
+    if "\\ud" in text.lower() and not _is_written(value):  # only an escape can be half a letter
+        raise FaultError("sent text that is not well-formed Unicode", neutral=True)
     if value.get("error") is not None:
         raise FaultError("answered 200 with an error in place of an answer")
     return value
+
+
+def _is_written(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_completion(value: dict[str, Any]) -> None:
@@ -114,11 +141,24 @@ def check_completion(value: dict[str, Any]) -> None:
         message = choice.get("message")
         if not isinstance(message, dict):
             raise FaultError("answered with a choice that has no message")
-        content, tools = message.get("content"), message.get("tool_calls")
-        if not isinstance(content, str) and (content is not None or not isinstance(tools, list) or not tools):
+        if not _is_typed(message):
             raise FaultError(NO_TEXT)
-        if not isinstance(choice.get("finish_reason"), str):
+        finish = choice.get("finish_reason")
+        if not isinstance(finish, str):
             raise FaultError("answered without a finish_reason: the answer may be cut off")
+        if message.get("content") is None and not any(map(message.get, TYPES)) and finish not in WORDLESS:
+            raise FaultError(
+                NO_TEXT, neutral=True
+            )  # a question can bring that about: it is no reason to shut others out
+
+
+def said_in(message: Mapping[str, Any]) -> str:
+    """What a message says to whoever reads it: its content, its refusal, or one below the other."""
+    return "\n\n".join(text for text in (message.get("content"), message.get("refusal")) if text)
+
+
+def _is_typed(message: Mapping[str, Any]) -> bool:
+    return all(isinstance(message.get(name), kind | None) for name, kind in TYPES.items())
 
 
 def _choices_of(value: dict[str, Any], at_least: int) -> Sequence[dict[str, Any]]:
@@ -144,10 +184,9 @@ class Choices:
             index, delta, finish = choice.get("index", 0), choice.get("delta", {}), choice.get("finish_reason")
             if not isinstance(index, int) or not isinstance(delta, dict | None) or not isinstance(finish, str | None):
                 raise FaultError("sent a chunk that is none")
-            content = (delta or {}).get("content")
-            if not isinstance(content, str | None):
+            if not _is_typed(delta or {}):
                 raise FaultError("sent a chunk that is none")
-            if content and self._open.get(index) is False:
+            if any(map((delta or {}).get, TYPES)) and self._open.get(index) is False:
                 raise FaultError("went on after it had ended its answer")
             self._open[index] = self._open.get(index, True) and finish is None
         return chunk
@@ -176,7 +215,8 @@ class Said:
         if choice is None:
             return ""
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        text: str = (choice.get("delta") or {}).get("content") or ""
+        delta = choice.get("delta") or {}
+        text: str = (delta.get("content") or "") + (delta.get("refusal") or "")
         told = token_logprobs(choice)
         if text and not told:
             self.logprobs = None  # of a part only: that is no figure for the whole

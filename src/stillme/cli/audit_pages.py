@@ -168,7 +168,7 @@ def records_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
         table.add_column(heading, no_wrap=True)
     table.add_column("reasons, question", overflow="fold")
     for row in rows:
-        said = row.get("decision") or row.get("label") or row["kind"] or "removed"
+        said = row.get("decision") or row.get("label") or row.get("state") or row["kind"] or "removed"
         table.add_row(
             str(row.get("at") or "")[:16].replace("T", " "),
             Text(str(row.get("id") or f"#{row['seq']}")[:SHORT_ID]),
@@ -180,9 +180,10 @@ def records_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
 
 def _about(row: Mapping[str, Any], encoding: str) -> Text:
     texts = row.get("texts")
-    missing = f"(texts {texts})" if row["kind"] == "verdict" and row.get("query") is None else ""
+    is_answer = row["kind"] in ("verdict", "opening")
+    missing = f"(texts {texts})" if is_answer and row.get("query") is None else ""
     by = f"by {row['caller']}" if row["kind"] in SIGNED else ""
-    of = f" on {row['ref'][:SHORT_ID]}" if row.get("ref") else ""
+    of = f" on {row['ref'][:SHORT_ID]}" if row.get("ref") and not is_answer else ""
     lines = [" ".join(row.get("reasons") or ()), on_one_line(row.get("query") or missing), on_one_line(by + of)]
     kept = [
         Text(visible(line, encoding), style=style) for line, style in zip(lines, ("", "dim", ""), strict=True) if line

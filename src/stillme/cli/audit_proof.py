@@ -48,9 +48,13 @@ JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of wor
 @click.option(
     "--checkpoint",
     "anchors",
+    type=click.Path(),  # a list in the environment is parted like PATH, so a blank may stand in a name
     metavar="FILE",
     multiple=True,
-    help="Lines that `stillme audit checkpoint` printed earlier, kept elsewhere; as often as there are files.",
+    envvar="STILLME_AUDIT_CHECKPOINTS",
+    show_envvar=True,
+    help="Lines that the service or `stillme audit checkpoint` wrote, kept elsewhere; as often as there are files. "
+    "Without: the file beside a store in SQLite, STORE.checkpoints.",
 )
 @click.option("--chain-only", is_flag=True, help="Let it be enough where a seal cannot be checked for want of its key.")
 @JSON
@@ -77,7 +81,8 @@ def verify(
        5  not everything could be checked: a key is missing, or the database cannot be reached
        6  a fault: something was changed, inserted, moved, deleted or cut off
     """
-    given = [line for file in anchors for line in _checkpoints_in(file)]
+    files = anchors or (_beside(store) if export is None else ())
+    given = [line for file in files for line in _checkpoints_in(file)]
     ring = keyring_of(keys, store)
     if export is not None:
         from stillme.audit.checking import check_export
@@ -108,6 +113,16 @@ def _exit_code(checked: Checked, chain_only: bool) -> int:
     if checked.fault is not None:
         return Exit.TAMPERED
     return 0 if checked.is_complete or chain_only else Exit.NOT_VERIFIED
+
+
+def _beside(store: str | None) -> tuple[str, ...]:
+    """The checkpoints that a service wrote beside a store in SQLite, if it did."""
+    from stillme.audit.engines import database_at
+
+    if not store or store.startswith("postgres"):
+        return ()
+    path = Path(getattr(database_at(store), "path", store))
+    return tuple(str(file) for file in [path.with_name(f"{path.name}.checkpoints")] if file.is_file())
 
 
 def _checkpoints_in(file: str) -> list[Checkpoint]:

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
 __all__ = ["export", "list_", "show", "stats"]
 
-KINDS = ("verdict", "review", "erasure", "tombstone", "promotion", "store", "all")
+KINDS = ("verdict", "opening", "review", "erasure", "tombstone", "promotion", "store", "all")
 FORMATS = ("jsonl", "csv", "parquet")
 STDOUT = "-"
 
 
 @click.command("list", short_help="Find records.")
-@click.option("--kind", type=click.Choice(KINDS), default="verdict", show_default=True)
+@click.option("--kind", type=click.Choice(KINDS), help="Without: verdicts, and answers that are unfinished.")
 @click.option("--label", type=click.Choice(LABELS), help="Verdicts that a reviewer gave this label.")
 @click.option("--unreviewed", is_flag=True, help="Verdicts that nobody has reviewed.")
 @click.option(
@@ -57,17 +57,27 @@ STDOUT = "-"
 @takes_store()
 @takes_filters
 def list_(
-    store: AuditStore, kind: str, label: str | None, unreviewed: bool, limit: int, as_json: bool | None, wanted: Wanted
+    store: AuditStore,
+    kind: str | None,
+    label: str | None,
+    unreviewed: bool,
+    limit: int,
+    as_json: bool | None,
+    wanted: Wanted,
 ) -> None:
     """List records, the newest first: those that fulfil every option given.
 
-    On a terminal a table; its short ids are enough for the other commands. Else one JSON object a line.
+    On a terminal a table; its short ids are enough for the other commands. Else one JSON object a line. An answer is
+    unfinished that began to go out and of which no verdict was recorded: it still does, or the service was killed.
     """
-    from stillme.audit.listing import newest, row_of
+    from stillme.audit.listing import newest, row_of, unfinished
 
-    chosen = wanted.filter if kind == "all" else replace(wanted.filter, kind=kind)
-    found = newest(store, chosen, limit or None, _kept(store, label, unreviewed))
-    rows = (row_of(record) for record in found)
+    begun = unfinished(store)
+    chosen = wanted.filter if kind in (None, "all") else replace(wanted.filter, kind=kind)
+    kept = _kept(store, label, unreviewed)
+    if kind is None:
+        kept = _of_answers(frozenset() if kept else begun, kept)
+    rows = (row_of(record, begun) for record in newest(store, chosen, limit or None, kept))
     number = _print_table(list(rows)) if human_wanted(as_json) else _print_rows(rows)
     if not number:
         complain(f"no record matches{_hint(wanted.filter.reason)}")
@@ -86,6 +96,18 @@ def _kept(store: AuditStore, label: str | None, unreviewed: bool) -> Callable[[R
     def keep(record: Record) -> bool:
         said = given.get(record.entry.id, set()) if record.entry else set()
         return not (unreviewed and said) and (label is None or label in said)
+
+    return keep
+
+
+def _of_answers(begun: Collection[str], kept: Callable[[Record], bool] | None) -> Callable[[Record], bool]:
+    """Verdicts that are kept, and those openings among the given ones."""
+
+    def keep(record: Record) -> bool:
+        entry = record.entry
+        if entry is None or entry.kind != "verdict":
+            return entry is not None and entry.kind == "opening" and entry.id in begun
+        return kept is None or kept(record)
 
     return keep
 
@@ -155,13 +177,13 @@ def show(
 def _record_object(store: AuditStore, record: Record, standing: Standing) -> dict[str, Any]:
     from stillme.audit.cases import facts_of, request_of, reviews_of, text_words
     from stillme.audit.content import verdict_in
-    from stillme.audit.listing import row_of
+    from stillme.audit.listing import row_of, unfinished
 
     entry = record.entry
     is_verdict = entry is not None and entry.kind == "verdict"
-    request = request_of(entry) if entry is not None and is_verdict else None
+    request = request_of(entry) if entry is not None and entry.kind in ("verdict", "opening") else None
     return {
-        "record": row_of(record),
+        "record": row_of(record, unfinished(store)),
         "facts": dict(facts_of(store, record, standing)),
         "notice": text_words(store, record),
         "meta": _meta(record),
@@ -184,7 +206,7 @@ def _print_record(store: AuditStore, record: Record, standing: Standing, all_fin
     is_verdict = entry is not None and entry.kind == "verdict"
     known = ("trace id", "request id") if is_verdict else ()  # they stand on the page of a verdict
     facts = {name: value for name, value in facts_of(store, record, standing) if name not in known}
-    facts = facts if is_verdict else _said(record) | facts
+    facts = facts if is_verdict else _said(store, record) | facts
     out = console()
     page = record_page(
         request_of(entry) if entry is not None and is_verdict else None,
@@ -198,13 +220,17 @@ def _print_record(store: AuditStore, record: Record, standing: Standing, all_fin
     out.print(page)
 
 
-def _said(record: Record) -> dict[str, str]:
+def _said(store: AuditStore, record: Record) -> dict[str, str]:
     """What a record that is no verdict says."""
+    from stillme.audit.listing import row_of, unfinished
+
     entry = record.entry
     if entry is None:
         return {}
     note = json.loads(entry.body.text).get("note") if entry.body else None
-    named = {"kind": entry.kind, "of": entry.ref, "label": entry.label, "note": note}
+    row = row_of(record, unfinished(store))
+    named = {"kind": entry.kind, "state": row.get("state"), "question": row["query"]}
+    named |= {"of": entry.ref, "label": entry.label, "note": note}
     said = {name: json.dumps(value, ensure_ascii=False) for name, value in json.loads(entry.meta).items()}
     return {name: str(value) for name, value in named.items() if value} | said
 

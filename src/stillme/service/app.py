@@ -20,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from stillme.audit import AuditStore
+from stillme.audit.checkpoints import Checkpoints
 from stillme.chat.breaker import Breaker
 from stillme.chat.pipeline import ChatPipeline, ChatRequest, guard_from, pipeline_from
 from stillme.chat.providers import OpenAICompatible
@@ -67,6 +68,7 @@ class Parts:
     store: AuditStore | None = None
     telemetry: Telemetry | None = None
     upstream: OpenAICompatible | None = None
+    checkpoints: Checkpoints | None = None
     is_ready: bool = False
 
     def warm_up(self) -> None:
@@ -88,6 +90,8 @@ class Parts:
             await self.upstream.aclose()
         self.guard.close()
         self.pool.close()
+        if self.checkpoints is not None:
+            self.checkpoints.close()
         if self.store is not None:
             self.store.close()
         if self.telemetry is not None:
@@ -116,7 +120,12 @@ def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None 
     guard = guard_from(policy, chat, recording)
     pipeline = pipeline_from(chat, environment, audit=recording, run=pool.run)
     upstream = _upstream(chosen, RouterSettings.from_environment(environment))
-    return Parts(chosen, Keys(chosen.keys_file), metrics, pool, guard, pipeline, store, telemetry, upstream)
+    checkpoints = (
+        Checkpoints(store, chosen.checkpoints_file, chosen.checkpoint_s) if store and chosen.checkpoint_s else None
+    )
+    return Parts(
+        chosen, Keys(chosen.keys_file), metrics, pool, guard, pipeline, store, telemetry, upstream, checkpoints
+    )
 
 
 def _upstream(settings: ServiceSettings, models: RouterSettings) -> OpenAICompatible | None:
@@ -143,6 +152,8 @@ def create_app(parts: Parts) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await parts.pool.run(parts.warm_up)
+        if parts.checkpoints is not None:
+            parts.checkpoints.start()
         yield
         await parts.close()
 
@@ -186,6 +197,7 @@ def _guarded(parts: Parts) -> GuardedParts:
         upstream=parts.upstream,
         retriever=pipeline.retriever,
         allow_caller_urls=pipeline.router.takes_urls,
+        sources=parts.settings.source_roles,
     )
 
 

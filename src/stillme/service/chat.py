@@ -167,9 +167,10 @@ class Chat:
             content["validation_metrics"] = _metrics(shown_verdict(outcome.occurrence))
         return JSONResponse(content, headers=headers)
 
-    async def forget(self, session_id: Session) -> Response:
-        """Forget a session; one that is not known is forgotten already."""
-        work = self.pool.run(lambda: self.pipeline.retriever.forget(session_id))
+    async def forget(self, request: Request, session_id: Session) -> Response:
+        """Forget a session of the caller's; one that is not known, or another's, is forgotten already."""
+        owner = request.scope.get("stillme.owner", "")
+        work = self.pool.run(lambda: self.pipeline.retriever.forget(session_id, owner=owner))
         await within(self.settings.timeout_s, work, "STILLME_REQUEST_TIMEOUT_S")
         return Response(status_code=204)
 
@@ -187,7 +188,8 @@ class Chat:
         provider = asked.provider or "default"
         known = provider if provider in self.pipeline.router.names else "other"
         try:
-            outcome = await self.pipeline.answer(asked, caller=request.scope.get("stillme.caller"))
+            who = {"caller": request.scope.get("stillme.caller"), "owner": request.scope.get("stillme.owner", "")}
+            outcome = await self.pipeline.answer(asked, **who)
         except UpstreamError:
             self.metrics.model(known, "failed")
             raise

@@ -27,7 +27,7 @@ from stillme.errors import InputError, StillMeError, UpstreamError, shown
 from stillme.guard import Occurrence, asked_language, check_limits
 from stillme.guard import shown as visible
 from stillme.service.bodies import read_json
-from stillme.service.exchange import TOP_LEVEL, Exchange, Source, delivered_choice, precheck_choice, unverified_in
+from stillme.service.exchange import Exchange, Source, delivered_choice, precheck_choice
 from stillme.service.guarded import (
     Parts,
     delivery,
@@ -39,6 +39,7 @@ from stillme.service.guarded import (
 )
 from stillme.service.guarded_stream import GuardedStream
 from stillme.service.openapi import problems
+from stillme.service.outgoing import acts_in, beside_text, draft_of, frame_of, number_or, usage_of
 from stillme.service.problems import ProblemError
 from stillme.service.tagged import EXTENSION, Asked, asked_in, request_of
 
@@ -165,7 +166,7 @@ class _Completions:
 
     async def _answered(self, sent: object, caller: str | None) -> Response:
         body = _checked(sent)
-        asked = asked_in(body)
+        asked = asked_in(body, self.parts.sources)
         given = (body.get(EXTENSION) or {}).get("context") is not None
         asked = await with_context(self.parts, asked, given=given)
         exchange = Exchange(body, asked, self._source(body, asked), caller, _model(body, self.parts.upstream))
@@ -191,24 +192,26 @@ class _Completions:
 
     async def _whole(self, exchange: Exchange) -> Response:
         completion = await exchange.source.complete()
-        done = [await self._choice(exchange, choice) for choice in completion["choices"]]
+        if len(completion["choices"]) > (exchange.body.get("n") or 1):
+            raise UpstreamError("the model server sent more answers than were asked for")
+        done = [await self._choice(exchange, completion, at) for at in range(len(completion["choices"]))]
         occurrences = [occurrence for _, occurrence, _ in done]
         worst = strictest(occurrences)
         extensions = [own for _, _, own in done]
         choices = [choice for choice, _, _ in done]
         if len(done) > 1:
             choices = [{**choice, EXTENSION: own} for choice, own in zip(choices, extensions, strict=True)]
-        replaced = any(o.verdict.action in ("block", "clarify") for o in occurrences)
-        kept = {key: value for key, value in completion.items() if key in TOP_LEVEL or not replaced}
-        answer = kept | {"choices": choices, EXTENSION: extensions[worst]}
+        kept = _around(exchange, completion) if any(o.verdict.mode == "enforce" for o in occurrences) else completion
+        answer = {**kept, "choices": choices, EXTENSION: extensions[worst]}
         verified = all(own["verified"] for own in extensions)
         return JSONResponse(answer, headers=verdict_headers(visible(occurrences[worst]), verified=verified))
 
     async def _choice(
-        self, exchange: Exchange, choice: Mapping[str, Any]
+        self, exchange: Exchange, completion: Mapping[str, Any], at: int
     ) -> tuple[dict[str, Any], Occurrence, dict[str, Any]]:
         """A choice as it is delivered, the verdict on it, and what is said of both."""
-        guard, draft = self.parts.guard, choice["message"].get("content") or ""
+        guard, choice = self.parts.guard, completion["choices"][at]
+        draft, _ = draft_of(choice["message"])
         if draft.strip():
             _check_length(draft, guard.policy.limits.draft_chars)
             how = None
@@ -217,17 +220,20 @@ class _Completions:
             how = delivery("passed_through", 0, 0, why="no text")
             request = exchange.request(how)
         occurrence: Occurrence = await self.parts.run(lambda: guard.examine(request, caller=exchange.caller))
-        stops = occurrence.verdict.action in ("block", "clarify")
+        verdict = occurrence.verdict
+        stops = verdict.action in ("block", "clarify")
         how = how or delivery("whole", 0 if stops else len(draft), len(draft), stopped=stops)
-        own = extension(occurrence, how, unverified_in(exchange.asked, choice["message"]))
-        return delivered_choice(exchange, choice, occurrence, draft), occurrence, own
+        beside = beside_text(completion, choice)
+        passed = beside if verdict.mode != "enforce" else acts_in(choice["message"]) if not stops else ()
+        own = extension(occurrence, how, [*exchange.asked.unread, *beside], passed=bool(passed)) | exchange.notes
+        return delivered_choice(exchange, choice, verdict, number_or(choice.get("index"), at)), occurrence, own
 
     def _refused(self, exchange: Exchange, occurrence: Occurrence) -> Response:
         """What question and context alone came to, as a completion."""
         number, verdict = f"chatcmpl-{uuid.uuid4().hex}", occurrence.verdict
         answer = _completion(number, exchange.model, precheck_choice(exchange, verdict))
         usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-        own = extension(occurrence, delivery("precheck", 0, 0, stopped=True))
+        own = extension(occurrence, delivery("precheck", 0, 0, stopped=True)) | exchange.notes
         headers = verdict_headers(visible(occurrence), verified=verdict.verified)
         return JSONResponse({**answer, "usage": usage, EXTENSION: own}, headers=headers)
 
@@ -292,6 +298,13 @@ def _checked(body: object) -> dict[str, Any]:
     if not isinstance(body.get("model"), str | None):
         raise InputError(f"model must be the name of a model, got {shown(body.get('model'))}")
     return body
+
+
+def _around(exchange: Exchange, completion: Mapping[str, Any]) -> dict[str, Any]:
+    """What a completion says of itself, as it leaves where the policy is enforced."""
+    own = _completion(f"chatcmpl-{uuid.uuid4().hex}", exchange.model, {}) | frame_of(completion)
+    used = usage_of(completion.get("usage"))
+    return own | ({"usage": used} if used else {})
 
 
 def _check_length(draft: str, most: int) -> None:

@@ -97,6 +97,7 @@ class Door:
             raise ProblemError(Problem(401, "send a key as `Authorization: Bearer …` or `x-api-key`", challenge))
         if not key.allows(needed):
             raise ProblemError(Problem(403, f"this needs a key with the scope {needed}"))
+        scope["stillme.owner"] = key.hash  # a name may be given to another key one day
         return f"key:{key.name}"
 
     def _presented(self, headers: Headers) -> ApiKey | None:

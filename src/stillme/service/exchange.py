@@ -8,27 +8,18 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from stillme.contract import Verdict, VerifyRequest
-from stillme.guard import Occurrence
 from stillme.response import delivered
+from stillme.service.outgoing import acts_in, draft_of, finish_of
 from stillme.service.tagged import Asked, request_of
 
 __all__ = [
-    "ACTS",
-    "TOP_LEVEL",
-    "VERIFIABLE",
     "Exchange",
     "Source",
     "delivered_choice",
     "finish_reason",
     "precheck_choice",
-    "unverified_in",
 ]
 
-TOP_LEVEL: Final = ("id", "object", "created", "model", "service_tier", "system_fingerprint", "usage")
-"""What is kept of a completion when its text is not."""
-VERIFIABLE: Final = frozenset({"role", "content", "refusal", "name"})
-ACTS: Final = frozenset({"tool_calls", "function_call"})
-"""They say nothing to a user: what a tool does with them is not ours to verify."""
 JSON_FORMATS: Final = frozenset({"json_object", "json_schema"})
 
 
@@ -65,9 +56,14 @@ class Exchange:
         wanted = self.body.get("response_format")
         return isinstance(wanted, dict) and wanted.get("type") in JSON_FORMATS
 
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What is told of the request beside the verdict."""
+        return {"sources_set_aside": self.asked.set_aside} if self.asked.set_aside else {}
+
     def request(self, how: Mapping[str, Any] | None = None, **more: Any) -> VerifyRequest:
         """What the guard is asked; `how` the answer was delivered goes into the record."""
-        metadata: dict[str, Any] = {"endpoint": "chat.completions", "model": self.model}
+        metadata: dict[str, Any] = {"endpoint": "chat.completions", "model": self.model, **self.notes}
         if self.asked.unread:
             metadata["unread"] = list(self.asked.unread)
         if how is not None:
@@ -80,31 +76,30 @@ def finish_reason(verdict: Verdict) -> str:
     return "content_filter" if verdict.action == "block" else "stop"
 
 
-def unverified_in(asked: Asked, message: Mapping[str, Any]) -> list[str]:
-    """What no verification has read: parts of the question that are no text, and whatever an answer holds beside its text."""
-    beside = [key for key, value in message.items() if value and key not in VERIFIABLE]
-    return [*asked.unread, *beside]
-
-
 def precheck_choice(exchange: Exchange, verdict: Verdict) -> dict[str, Any]:
     """The choice that says what question and context alone came to."""
     return _said_instead(exchange, verdict, 0)
 
 
-def delivered_choice(
-    exchange: Exchange, choice: Mapping[str, Any], occurrence: Occurrence, draft: str
-) -> dict[str, Any]:
-    """A choice as it is delivered: as it is, with the text that the policy makes of it, or with what is said instead."""
-    verdict = occurrence.verdict
+def delivered_choice(exchange: Exchange, choice: Mapping[str, Any], verdict: Verdict, at: int) -> dict[str, Any]:
+    """A choice as it is delivered, with the text that the policy makes of it, or with what is said instead; `at` is its place.
+
+    Where the policy is enforced nothing leaves that was not verified, but calls of tools. Log-probabilities spell a text, its
+    unverified alternatives too.
+    """
     if verdict.action in ("block", "clarify"):
-        return _said_instead(exchange, verdict, choice.get("index", 0))
-    message = dict(choice["message"])
-    if verdict.mode == "enforce":  # thoughts and the like are text that nobody verified
-        message = {key: value for key, value in message.items() if key in VERIFIABLE | ACTS}
-    text = draft if exchange.wants_json else delivered(verdict, draft)
-    if not draft.strip() or text == draft:
-        return {**choice, "message": message}
-    return {**choice, "message": message | {"content": text}, "logprobs": None}
+        return _said_instead(exchange, verdict, at)
+    message = choice["message"]
+    draft, field = draft_of(message)
+    text = draft if exchange.wants_json or not draft.strip() else delivered(verdict, draft)
+    said = {"content": message.get("content"), "refusal": None} | ({field: text} if draft else {})
+    said |= {"content": None} if field == "refusal" else {}
+    if verdict.mode != "enforce":
+        same = {"logprobs": choice.get("logprobs")} if text == draft else {"logprobs": None}
+        return {**choice, "message": {**message, **said}, **same}
+    spoken = {"role": "assistant", **said, **acts_in(message)}
+    ended = finish_of(choice.get("finish_reason"))
+    return {"index": at, "message": spoken, "logprobs": None, "finish_reason": ended}
 
 
 def _said_instead(exchange: Exchange, verdict: Verdict, index: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from stillme.errors import InputError
 from stillme.guard import Guard, Occurrence, shown
 from stillme.policy import Policy
 from stillme.service.problems import ProblemError, problem_of
-from stillme.service.tagged import Asked
+from stillme.service.tagged import APPLICATION, Asked
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -65,6 +65,8 @@ class Parts:
     """The model server that the guard stands in front of."""
     retriever: Retriever | None = None
     allow_caller_urls: bool = False
+    sources: tuple[str, ...] = APPLICATION
+    """The roles of messages that may carry sources."""
 
 
 # errors in OpenAI's shape, so that its clients raise their own exceptions
@@ -123,10 +125,13 @@ def verdict_headers(verdict: Verdict, *, verified: bool) -> dict[str, str]:
     return {name: value for name, value in headers.items() if value}
 
 
-def extension(occurrence: Occurrence, how: Mapping[str, Any], unverified: Sequence[str] = ()) -> dict[str, Any]:
+def extension(
+    occurrence: Occurrence, how: Mapping[str, Any], unverified: Sequence[str] = (), *, passed: bool = False
+) -> dict[str, Any]:
     """The whole verdict as the policy shows it, what was delivered of the answer, and what could not be verified.
 
-    What was withheld of an answer is withheld here too: its words stand in the record only.
+    What was withheld of an answer is withheld here too: its words stand in the record only. `passed` says that something was
+    delivered that nobody has read: the answer is then not verified, whatever its text is.
     """
     verdict = shown(occurrence).model_dump(mode="json")
     released, length = how["withheld"]
@@ -134,8 +139,8 @@ def extension(occurrence: Occurrence, how: Mapping[str, Any], unverified: Sequen
         hidden = {"text": "", "detail": None}
         verdict["claims"] = [c if c["end"] <= released else c | hidden for c in verdict["claims"]]
         verdict["findings"] = [f | {"detail": None} if f["stage"] == "draft" else f for f in verdict["findings"]]
-    if how["how"] == "passed_through":
-        verdict["verified"] = False  # nothing of it was text that could be
+    if passed or how["how"] == "passed_through":
+        verdict["verified"] = False
     return verdict | {"delivery": dict(how), "unverified": list(unverified)}
 
 
@@ -166,7 +171,6 @@ async def with_context(parts: Parts, asked: Asked, *, given: bool) -> Asked:
         found = retriever.retrieve_context(
             bounded.question,
             conversation=bounded.conversation,
-            session=bounded.session_id or "",
             language=bounded.language,
         )
         return tuple(found.passages)

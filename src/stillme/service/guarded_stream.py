@@ -11,9 +11,10 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -24,8 +25,9 @@ from stillme.contract import VerifyRequest
 from stillme.errors import StillMeError, UpstreamError
 from stillme.guard import Occurrence
 from stillme.reasons import Decision
-from stillme.service.exchange import ACTS, TOP_LEVEL, Exchange, finish_reason
+from stillme.service.exchange import Exchange, finish_reason
 from stillme.service.guarded import Parts, delivery, error_event, error_response, extension
+from stillme.service.outgoing import acts_in, beside_text, finish_of, frame_of, usage_of
 from stillme.service.problems import ProblemError
 from stillme.service.streaming import ClaimEnds, ClaimGate, Look, Rehearsal, Step, holds_to_the_end, whole_look
 from stillme.service.tagged import EXTENSION
@@ -38,7 +40,7 @@ HEADERS: Final = [
     (b"x-accel-buffering", b"no"),
 ]
 log = logging.getLogger("stillme.service")
-CHUNK_KEYS: Final = tuple(key for key in TOP_LEVEL if key != "usage")
+READ: Final = ("role", "content", "refusal", "tool_calls", "function_call")
 
 
 class GuardedStream(Response):
@@ -97,7 +99,7 @@ class _Events:
 
     def like(self, chunk: Mapping[str, Any]) -> None:
         """From now on name what the model server names."""
-        self._frame |= {key: chunk[key] for key in CHUNK_KEYS if key in chunk}
+        self._frame |= frame_of(chunk)
 
     async def chunk(self, delta: Mapping[str, Any], finish: str | None = None, **more: Any) -> None:
         """Send one chunk; `more` are keys of the choice, but for the extension field, which is one of the chunk."""
@@ -105,9 +107,9 @@ class _Events:
         choice = {"index": 0, "delta": dict(delta), **more, "finish_reason": finish}
         await self._event({**self._frame, "choices": [choice], **own})
 
-    async def usage(self, chunk: Mapping[str, Any]) -> None:
+    async def usage(self, used: Mapping[str, Any]) -> None:
         """Send the chunk that has no choice and tells what was used."""
-        await self._event({**self._frame, "choices": [], "usage": chunk["usage"]})
+        await self._event({**self._frame, "choices": [], "usage": used})
 
     async def done(self) -> None:
         """The end of a stream that came to its end."""
@@ -181,7 +183,12 @@ class _Answer:
         self._usage: Mapping[str, Any] | None = None
         self._acts: list[dict[str, Any]] = []
         self._beside: dict[str, None] = dict.fromkeys(exchange.asked.unread)
+        self._passed = False
+        self._field = "refusal"
+        """Where the text goes: a refusal stays one, unless there is other text beside it."""
         self._recording: asyncio.Task[Occurrence] | None = None
+        self._is_announced = False
+        self._opening: str | None = None
         self._is_over = False
 
     # from the model
@@ -193,9 +200,9 @@ class _Answer:
         async with aclosing(self._exchange.source.chunks()) as chunks:
             async for chunk in chunks:
                 self._events.like(chunk)
-                if isinstance(chunk.get("usage"), dict):
-                    self._usage = chunk
+                self._usage = usage_of(chunk.get("usage")) or self._usage
                 for choice in chunk["choices"]:
+                    self._beside |= dict.fromkeys(beside_text(chunk, choice))
                     stop = stop or await self._taken(gate, choice)
                 if stop is not None:
                     break
@@ -235,8 +242,9 @@ class _Answer:
         if choice.get("index", 0) != 0:
             raise UpstreamError("the model server sent several answers where one was asked for")
         delta = choice.get("delta") or {}
-        self._finish = choice.get("finish_reason") or self._finish
+        self._finish = finish_of(choice["finish_reason"]) if choice.get("finish_reason") else self._finish
         await self._beside_text(delta)
+        self._field = "content" if delta.get("content") else self._field
         text = (delta.get("content") or "") + (delta.get("refusal") or "")
         self._tokens.add(choice, self._length, text)
         if not text:
@@ -247,13 +255,13 @@ class _Answer:
     async def _beside_text(self, delta: Mapping[str, Any]) -> None:
         """The role at once; calls of tools after the text; other things only where nothing is enforced, as they are no answer."""
         if "role" in delta and not self._events.begun:
-            await self._events.chunk({"role": delta["role"], "content": ""})
-        acts = {key: value for key, value in delta.items() if key in ACTS and value}
-        other = {k: v for k, v in delta.items() if v and k not in ACTS and k not in ("role", "content", "refusal")}
-        self._beside |= dict.fromkeys([*acts, *other])
-        if acts:
+            await self._events.chunk({"role": "assistant", "content": ""})
+        if acts := acts_in(delta):
             self._acts.append(acts)
+        other = {key: value for key, value in delta.items() if value and key not in READ}
         if other and self._policy.mode != "enforce":
+            self._passed = True
+            await self._announce()
             await self._events.chunk(other)
 
     # through the gate
@@ -267,17 +275,38 @@ class _Answer:
         return None
 
     async def _step(self, gate: ClaimGate) -> Step | None:
-        async def work() -> Any:
-            return await self._parts.run(gate.step)
-
-        self._working = asyncio.create_task(work())
-        step: Step | None = await asyncio.shield(self._working)
+        step: Step | None = await self._worked(gate.step)
         return step
 
+    async def _worked(self, work: Callable[[], Any]) -> Any:
+        """What work in the pool gives; it is waited for at the end, whether or not anybody is still there."""
+
+        async def done() -> Any:
+            return await self._parts.run(work)
+
+        self._working = asyncio.create_task(done())
+        return await asyncio.shield(self._working)
+
+    async def _announce(self) -> None:
+        """Before anything goes out that the verdict comes after: a record that says so, and that the verdict closes."""
+        if self._is_announced or self._is_over:
+            return
+        self._is_announced = True
+        guard, caller = self._parts.guard, self._exchange.caller
+        request = self._exchange.request(delivery("streamed", 0, 0, complete=False))
+
+        def announce() -> None:
+            self._opening = guard.announce(request, caller=caller)
+
+        await self._worked(announce)
+
     async def _say(self, step: Step) -> None:
-        entries = self._tokens.next(step.end) if self._exchange.body.get("logprobs") else []
+        await self._announce()
+        wanted = self._exchange.body.get("logprobs") and self._policy.mode != "enforce"
+        entries = self._tokens.next(step.end) if wanted else []
         more: dict[str, Any] = {"logprobs": {"content": entries, "refusal": None}} if entries else {}
-        await self._events.chunk({"content": step.text}, **more)
+        self._passed = self._passed or bool(entries)
+        await self._events.chunk({self._field: step.text}, **more)
         self._sent = step.end
 
     # to the end
@@ -328,7 +357,9 @@ class _Answer:
             await self._events.chunk({key: said})
         for acts in self._acts:
             await self._events.chunk(acts)
-        await self._events.chunk({}, finish, **{EXTENSION: extension(occurrence, how, list(self._beside))})
+        passed = self._passed or bool(self._acts)
+        own = extension(occurrence, how, list(self._beside), passed=passed) | self._exchange.notes
+        await self._events.chunk({}, finish, **{EXTENSION: own})
         if self._usage is not None:
             await self._events.usage(self._usage)
         await self._events.done()
@@ -343,11 +374,11 @@ class _Answer:
         return await asyncio.shield(self._recording)
 
     async def _kept(self, request: VerifyRequest) -> Occurrence:
-        guard, caller = self._parts.guard, self._exchange.caller
+        examine = partial(self._parts.guard.examine, request, caller=self._exchange.caller, opening=self._opening)
         try:
-            found: Occurrence = await self._parts.run(lambda: guard.examine(request, caller=caller))
+            found: Occurrence = await self._parts.run(examine)
         except ProblemError:  # no place in the pool: what went out is recorded all the same
-            found = await asyncio.to_thread(guard.examine, request, caller=caller)
+            found = await asyncio.to_thread(examine)
         return found
 
     async def settle(self) -> None:
@@ -355,12 +386,12 @@ class _Answer:
         if self._working is not None and not self._working.done():
             await asyncio.wait({self._working})
         gate = self._gate
-        if not self._is_over and gate is not None and gate.text.strip():
+        if not self._is_over and gate is not None and (gate.text.strip() or self._opening):
             fits = self._length <= self._policy.limits.draft_chars
             how = delivery("streamed", self._sent, self._length, complete=False)
-            self._recording = asyncio.create_task(
-                self._kept(self._request(gate.text[: None if fits else self._sent], how))
-            )
+            draft = gate.text[: None if fits else self._sent]
+            request = self._request(draft, how) if draft.strip() else self._exchange.request(how)
+            self._recording = asyncio.create_task(self._kept(request))
         if self._recording is not None:
             await asyncio.wait({self._recording})
             if (problem := self._recording.exception()) is not None:

@@ -130,7 +130,7 @@ class _Guardrail:
 
     async def _before(self, sent: GuardrailRequest, caller: str | None) -> GuardrailAnswer:
         """Question and context, before the model is called."""
-        found = _asked(sent)
+        found = _asked(sent, self.parts.sources)
         if found is None:
             return GuardrailAnswer(action="NONE")  # nothing is asked: no text, or what some other kind of call sends
         asked = await with_context(self.parts, found, given=_context_given(sent))
@@ -142,7 +142,7 @@ class _Guardrail:
 
     async def _after(self, sent: GuardrailRequest, caller: str | None) -> GuardrailAnswer:
         """The texts of an answer."""
-        asked = _asked(sent) if sent.structured_messages or _own(sent).get("question") else None
+        asked = _asked(sent, self.parts.sources) if sent.structured_messages or _own(sent).get("question") else None
         if asked is not None:
             asked = await with_context(self.parts, asked, given=_context_given(sent))
         asked = asked or self.calls.find(caller, sent.litellm_call_id)
@@ -155,7 +155,7 @@ class _Guardrail:
             requests = [_request(sent, asked, draft) for draft in drafts]
         guard = self.parts.guard
         occurrences: list[Occurrence] = await self.parts.run(lambda: _examined(guard, requests, caller))
-        return _answer(occurrences, sent.texts or [])
+        return _answer(occurrences, sent.texts or [], read=bool(drafts))
 
     def _unknown(self) -> GuardrailAnswer:
         """An answer to nobody knows what: only enforce holds it back."""
@@ -186,7 +186,7 @@ def _context_given(sent: GuardrailRequest) -> bool:
     return _own(sent).get("context") is not None
 
 
-def _asked(sent: GuardrailRequest) -> Asked | None:
+def _asked(sent: GuardrailRequest, sources: Sequence[str]) -> Asked | None:
     """The question and its passages, or None where nothing is asked."""
     own = dict(_own(sent))
     question = own.pop("question", None)
@@ -198,7 +198,7 @@ def _asked(sent: GuardrailRequest) -> Asked | None:
         messages = [{"role": "user", "content": text} for text in sent.texts or [] if text.strip()]
     if not any(_says_something(message) for message in messages):
         return None
-    return asked_in({"messages": messages, EXTENSION: own})
+    return asked_in({"messages": messages, EXTENSION: own}, sources)
 
 
 def _says_something(message: Any) -> bool:
@@ -208,6 +208,8 @@ def _says_something(message: Any) -> bool:
 
 def _request(sent: GuardrailRequest, asked: Asked, draft: str | None = None, **more: Any) -> VerifyRequest:
     ids = {"litellm_call_id": sent.litellm_call_id, "litellm_trace_id": sent.litellm_trace_id, "model": sent.model}
+    if asked.set_aside:
+        more["sources_set_aside"] = asked.set_aside
     metadata = {"endpoint": "litellm", **{name: value for name, value in ids.items() if value}, **more}
     return request_of(asked, metadata=metadata, draft_answer=draft)
 
@@ -215,9 +217,12 @@ def _request(sent: GuardrailRequest, asked: Asked, draft: str | None = None, **m
 # what is answered
 
 
-def _answer(occurrences: Sequence[Occurrence], texts: Sequence[str]) -> GuardrailAnswer:
-    """The strictest verdict decides; texts that the policy words otherwise take the place of the given ones."""
-    verdicts = [_brief(occurrence) for occurrence in occurrences]
+def _answer(occurrences: Sequence[Occurrence], texts: Sequence[str], *, read: bool = True) -> GuardrailAnswer:
+    """The strictest verdict decides; texts that the policy words otherwise take the place of the given ones.
+
+    Without `read` nothing of the answer was text, and nothing of it is verified.
+    """
+    verdicts = [_brief(occurrence) | ({} if read else {"verified": False}) for occurrence in occurrences]
     worst = occurrences[strictest(occurrences)].verdict
     if worst.action in ("block", "clarify"):
         return GuardrailAnswer(action="BLOCKED", blocked_reason=worst.safe_response, verdicts=verdicts)

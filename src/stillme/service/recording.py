@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stillme.guard import Occurrence, Recorder
+from stillme.guard import Occurrence, Opening, Recorder
 from stillme.service.metrics import Metrics
 from stillme.service.telemetry import Telemetry
 
@@ -22,6 +22,12 @@ class Recording:
     store: Recorder | None
     metrics: Metrics
     telemetry: Telemetry | None = None
+
+    def open(self, opening: Opening) -> None:
+        """Keep that an answer begins to go out; what becomes of it is counted with its verdict."""
+        keeps = getattr(self.store, "open", None)
+        if keeps is not None:
+            keeps(opening)
 
     def record(self, occurrences: Sequence[Occurrence]) -> None:
         """Keep, count, tell and log verdicts; the log has codes and ids, no texts."""

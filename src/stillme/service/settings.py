@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 import stillme.settings as read
+from stillme.service.tagged import APPLICATION, SOURCE_ROLES
 from stillme.settings import setting
 
 __all__ = ["ServiceSettings"]
@@ -28,6 +29,19 @@ class ServiceSettings:
         None,
         "STILLME_AUDIT_STORE",
         "the audit store: a file or postgresql://…, or none; without it audit.db in that folder",
+        read.text,
+    )
+    checkpoint_s: float = setting(
+        3600.0,
+        "STILLME_CHECKPOINT_S",
+        "every how many seconds the end of the audit trail is written down, where it has grown; 0 never does",
+        read.number(0, 604_800),
+    )
+    checkpoints: str | None = setting(
+        None,
+        "STILLME_AUDIT_CHECKPOINTS",
+        "the file that this is added to, best where whoever can write the store cannot; without it STORE.checkpoints beside a "
+        "file, audit.checkpoints in that folder",
         read.text,
     )
     keys: str | None = setting(
@@ -78,6 +92,14 @@ class ServiceSettings:
         "default", "STILLME_UPSTREAM_MODEL", "the model that is asked where a request names none", read.text
     )
 
+    source_roles: tuple[str, ...] = setting(
+        APPLICATION,
+        "STILLME_SOURCE_ROLES",
+        "which messages may carry sources, with commas between: system, developer, tool (results of tools are evidence), "
+        "user (whoever asks brings evidence)",
+        read.named(lambda: SOURCE_ROLES),
+    )
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
         """The settings as the environment gives them, or an InputError that names the variable."""
@@ -97,6 +119,14 @@ class ServiceSettings:
     def keys_file(self) -> Path:
         """Where the API keys are."""
         return Path(self.keys) if self.keys else Path(self.data) / "keys.json"
+
+    @property
+    def checkpoints_file(self) -> Path:
+        """Where checkpoints of the audit trail are written."""
+        if self.checkpoints is not None:
+            return Path(self.checkpoints)
+        store = self.audit_store or ""
+        return Path(self.data) / "audit.checkpoints" if "://" in store else Path(f"{store}.checkpoints")
 
     @property
     def audit_store(self) -> str | None:

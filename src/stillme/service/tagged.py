@@ -1,32 +1,39 @@
-"""What an OpenAI-style request asks, and the passages it brings: by an extension field, in tags, or as the results of tools.
+"""What an OpenAI-style request asks, and the passages it brings: by an extension field, or in tags of the messages that may carry them.
 
     {"messages": [...], "stillme": {"context": [{"source_id": "faq-1", "text": "…"}], "language": "vi", "session_id": "s-1"}}
 
-    <source id="faq-1" title="Refunds" url="https://…">…</source>      in a system or user message; inside <context>…</context> or alone
-    <context>…</context>                                               without sources inside: one passage
+    <source id="faq-1" title="Refunds" url="https://…">…</source> in a system or developer message; inside <context>…</context> or alone
+    <context>…</context>                                          without sources inside: one passage
 
-All of it is untrusted text: it is cut by position and never executed, and a tag that is not closed is no tag. What an assistant
-message says is never evidence.
+Whoever may write a message with sources writes the evidence. That is the application, in system and developer messages; users and
+tools only where the operator says so (`SOURCE_ROLES`), and then beside the application's sources, never in their place. A tag in
+any other message is text like all the rest. What an assistant message says is never evidence. All of it is untrusted: it is cut by
+position and never executed, and a tag that is not closed is no tag.
 """
 
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest, parse_request
 from stillme.errors import InputError, nearest, shown
+from stillme.evidence.text import fold_text
 
-__all__ = ["EXTENSION", "Asked", "asked_in", "request_of", "without_blocks"]
+__all__ = ["APPLICATION", "EXTENSION", "SOURCE_ROLES", "Asked", "asked_in", "request_of", "without_blocks"]
 
 EXTENSION: Final = "stillme"
 KEYS: Final = ("context", "language", "session_id", "upstream_url", "upstream_api_key")
 TAGS: Final = ("context", "source")
 ATTRIBUTES: Final = {"id": "source_id", "title": "title", "url": "url", "timestamp": "timestamp"}
-SPEAKERS: Final = frozenset({"system", "developer", "user"})
 TOOLS: Final = frozenset({"tool", "function"})
+APPLICATION: Final = ("system", "developer")
+"""The roles of messages that the application writes: they may carry sources."""
+SOURCE_ROLES: Final = (*APPLICATION, "tool", "user")
+"""The roles that an operator may let carry sources, those first whose names are not given away to others."""
 MOST_ATTRIBUTES: Final = 4_096
 """Characters of one opening tag; a longer one is text."""
 
@@ -42,6 +49,8 @@ class Asked:
     session_id: str | None = None
     unread: tuple[str, ...] = ()
     """What the model may see and no verification can read: kinds of content parts, in order, each once."""
+    set_aside: int = 0
+    """How many tagged sources, and results of tools, stand in messages that may carry none."""
     retrieved: bool = False
     """Whether the passages were found by our own retrieval."""
     upstream_url: str | None = None
@@ -69,15 +78,16 @@ class _Read:
     text: str
     passages: tuple[dict[str, Any], ...] = ()
     unread: tuple[str, ...] = ()
+    set_aside: int = 0
 
 
-def asked_in(body: Mapping[str, Any]) -> Asked:
-    """The question and the passages of a request body, or an InputError that names the field."""
+def asked_in(body: Mapping[str, Any], sources: Sequence[str] = APPLICATION) -> Asked:
+    """The question and the passages of a request body, or an InputError that names the field; `sources` are the roles that carry them."""
     extension = _extension(body)
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InputError(f"messages must be a list of at least one message, got {shown(messages)}")
-    read = [_message(message, n) for n, message in enumerate(messages)]
+    read = [_message(message, n, sources) for n, message in enumerate(messages)]
     at = _question_at(read)
     given = extension.get("context")
     conversation = [r for r in read[:at] if r.role in ("user", "assistant") and r.text.strip()]
@@ -99,6 +109,7 @@ def asked_in(body: Mapping[str, Any]) -> Asked:
         request.metadata.language,
         request.metadata.session_id,
         tuple(dict.fromkeys(kind for r in read for kind in r.unread)),
+        sum(r.set_aside for r in read),
         upstream_url=_text(extension, "upstream_url"),
         upstream_api_key=_text(extension, "upstream_api_key"),
     )
@@ -176,33 +187,71 @@ def _question_at(read: Sequence[_Read]) -> int:
 
 def _passages(read: Sequence[_Read]) -> list[dict[str, Any]]:
     """What system messages bring, then what the newest turn that brings any does: a turn begins with each user message."""
-    standing = [p for r in read if r.role in ("system", "developer") for p in r.passages]
-    newest: list[dict[str, Any]] = []
+    standing = [(APPLICATION[0], p) for r in read if r.role in APPLICATION for p in r.passages]
+    newest: list[tuple[str, dict[str, Any]]] = []
     for r in reversed(read):
-        if r.role == "user" or r.role in TOOLS:
-            newest = [*r.passages, *newest]
+        if r.role not in APPLICATION:
+            role = "tool" if r.role in TOOLS else r.role
+            newest = [*((role, p) for p in r.passages), *newest]
         if r.role == "user" and newest:
             break
-    return [{"source_id": f"source-{n}", **p} for n, p in enumerate([*standing, *newest], 1)]
+    return _told_apart(
+        [(role, {"source_id": f"source-{n}", **p}) for n, (role, p) in enumerate([*standing, *newest], 1)]
+    )
+
+
+def _told_apart(brought: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The passages, each under its name; one that the application (or else a tool) uses is given to nobody else.
+
+    Passages of one name are parts of one source: under a borrowed name a stranger's would pass for a part of it.
+    """
+    owners: dict[str, str] = {}
+    for role in SOURCE_ROLES:
+        for by, passage in brought:
+            if by == role:
+                owners.setdefault(_name(passage["source_id"]), role)
+    passages: list[dict[str, Any]] = []
+    for by, passage in brought:
+        name = passage["source_id"]
+        while owners.setdefault(_name(name), by) != by:
+            name = f"{by}:{name}"
+        passages.append(passage | {"source_id": name})
+    return passages
+
+
+def _name(source_id: str) -> str:
+    """A source's name as it is compared: one that only looks different is the same."""
+    plain = "".join(c for c in unicodedata.normalize("NFKC", source_id) if unicodedata.category(c) != "Cf")
+    return " ".join(fold_text(plain).split())
 
 
 # the messages
 
 
-def _message(message: object, n: int) -> _Read:
+def _message(message: object, n: int, sources: Sequence[str]) -> _Read:
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise InputError(f"messages[{n}] must be an object with a role and a content, got {shown(message)}")
     role = message["role"]
     text, unread = _content(message.get("content"), n)
     if role in TOOLS:
-        name = message.get("name") or message.get("tool_call_id")
-        named = {"source_id": name} if isinstance(name, str) and name else {}
-        inside = without_blocks(text)[1]
-        return _Read(role, "", tuple(inside) or (named | {"text": text},), unread)
-    if role not in SPEAKERS:
+        result = _tool_result(message, text)
+        return _Read(role, "", result, unread) if "tool" in sources else _Read(role, "", (), unread, len(result))
+    if role not in SOURCE_ROLES:
         return _Read(role, text, (), unread)
     said, passages = without_blocks(text)
+    if role not in sources:
+        return _Read(role, text, (), unread, len(passages))
     return _Read(role, said, tuple(passages), unread)
+
+
+def _tool_result(message: Mapping[str, Any], text: str) -> tuple[dict[str, Any], ...]:
+    """A tool's result: the sources it consists of, or the whole as one; tags amid other text may be anybody's."""
+    said, inside = without_blocks(text)
+    if inside and not said.strip():
+        return tuple(inside)
+    name = message.get("name") or message.get("tool_call_id")
+    named = {"source_id": name} if isinstance(name, str) and name else {}
+    return (named | {"text": text},)
 
 
 def _content(content: object, n: int) -> tuple[str, tuple[str, ...]]:
