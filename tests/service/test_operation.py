@@ -27,7 +27,10 @@ def test_health_and_readiness(start: Start) -> None:
     ready = service.get("/readyz")
     assert (ready.status_code, ready.json()) == (
         200,
-        {"ready": True, "checks": {"policy": "ok", "knowledge": "ok", "audit": "ok"}},
+        {
+            "ready": True,
+            "checks": {"policy": "ok", "model": "ok", "knowledge": "ok", "keys": "ok", "audit": "ok"},
+        },
     )
 
 

@@ -129,7 +129,13 @@ def test_a_store_that_is_not_there_yet_keeps_nobody_from_starting(tmp_path: Path
         ready = CLIENT.get(f"{url}/readyz")
 
     assert (verdict.status_code, chat.status_code, ready.status_code) == (200, 503, 503)
-    assert ready.json()["checks"] == {"policy": "ok", "knowledge": "not reachable", "audit": "ok"}
+    assert ready.json()["checks"] == {
+        "policy": "ok",
+        "model": "ok",
+        "knowledge": "not reachable",
+        "keys": "ok",
+        "audit": "ok",
+    }
     assert "nowhere" not in chat.text
     assert "secret-word" not in chat.text
 

@@ -27,6 +27,7 @@ from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.similarity import Embed, similarities
 from stillme.evidence.text import Text, within
 from stillme.lazy import lazy
+from stillme.stopping import checkpoint
 
 __all__ = ["DEFAULT_GROUNDER", "Evidence"]
 
@@ -261,6 +262,7 @@ class Evidence:
 
     def states(self, quantity: Quantity) -> bool:
         """Whether a passage, a title or a timestamp states a figure; where it is written with the same digits is asked first."""
+        checkpoint()
         index, places = self.library.index, self.library.places
         written = {w.stem for w in self.draft.words[quantity.first : quantity.last] if w.content}
         likely = (places[place][1] for stem in sorted(written) for place in index.get(stem, ()))

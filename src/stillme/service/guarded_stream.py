@@ -356,10 +356,9 @@ class _Answer:
             await asyncio.wait({self._working})
         gate = self._gate
         if not self._is_over and gate is not None and gate.text.strip():
-            fits = self._length <= self._policy.limits.draft_chars
             how = delivery("streamed", self._sent, self._length, complete=False)
             self._recording = asyncio.create_task(
-                self._kept(self._request(gate.text[: None if fits else self._sent], how))
+                self._kept(self._request(gate.text[: None if gate.fits else self._sent], how))
             )
         if self._recording is not None:
             await asyncio.wait({self._recording})

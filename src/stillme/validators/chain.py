@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from stillme.errors import InputError, shown
+from stillme.errors import InputError, StoppedError, shown
 from stillme.reasons import Gate, Reason
+from stillme.stopping import watched
 from stillme.validators.base import Finding, Repair, Validator
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class ValidatorChain:
         """
         findings: list[Finding] = []
         stopped_by: str | None = None
-        for configured, name, stage, foreign, early_exit in self._steps:
+        for configured, name, stage, foreign, early_exit in watched(self._steps):
             if before_draft is not None and stage == "draft" and stopped_by is None:
                 attempt(before_draft)  # what fails fails again in whoever needs it, and is its finding
                 before_draft = None
@@ -118,6 +119,8 @@ def attempt(call: Callable[[], Any]) -> tuple[Any, str | None]:
     """What a call returns, or in one line why it did not: code that may be anybody's never ends a verification."""
     try:
         return call(), None
+    except StoppedError:
+        raise  # nobody waits for a finding
     except Exception as error:  # the one broad except of the package: a crash is a finding
         return None, f"{type(error).__name__}: {shown(str(error), 200)}"
 
