@@ -18,7 +18,7 @@ from stillme.policy import Policy
 __all__ = ["Amount", "check_limits", "check_work", "context_amount", "work_of"]
 
 # Where a sentence may end: a stop with what closes behind it, unless a word goes on there; a semicolon; a line.
-SENTENCE_END: Final = re.compile(r"[.!?…。！？]++[\"”’»)\]'*_`】.!?…]*+(?!\w)|;|\n")
+SENTENCE_END: Final = re.compile(r"(?:[.!?…。！？]++[\"”’»)\]'*_`】.!?…]*+(?!\w)|;|\n)\s*+")
 FIGURE: Final = re.compile(r"\d++(?:[.,]\d++)*+")
 FIGURE_PAIRS: Final = 20
 """So many pairs of figures take as long as a claim laid against a sentence."""
@@ -36,7 +36,7 @@ class Amount:
         """That of one text; a text of white space has nothing to read."""
         if not text or text.isspace():
             return cls()
-        said, ends, last = text.rstrip(), 0, 0
+        said, ends, last = text.strip(), 0, 0
         for end in SENTENCE_END.finditer(said):
             ends, last = ends + 1, end.end()
         return cls(ends + (last < len(said)), sum(1 for _ in FIGURE.finditer(said)))

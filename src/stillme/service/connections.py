@@ -63,10 +63,11 @@ class Connection(Base):  # type: ignore[misc]  # whichever of the server's proto
         if self.transport.is_closing():
             return
         before = self.cycle
+        in_headers = before is None or not before.more_body
         super().data_received(data)
         if self.cycle is not before:
             self._arrived()
-        elif before is None or not before.more_body:
+        elif in_headers:
             self._head_bytes += len(data)
             self._wait()
             if self._head_bytes > self._bounds.header_bytes and not self.transport.is_closing():

@@ -102,7 +102,7 @@ class Rate:
         if len(self._left) > MOST_KNOWN:
             self._left.popitem(last=False)  # whoever has not asked for longest has all its requests again soon
         if left < 1:
-            seconds = str(max(1, math.ceil((1 - left) * MINUTE_S / self._most)))
+            seconds = str(max(1, math.ceil(round((1 - left) * MINUTE_S / self._most, 6))))
             detail = f"more than {self._most} requests a minute ({self._variable}): try again in {seconds} s"
             raise ProblemError(Problem(429, detail, {"retry-after": seconds}))
 
