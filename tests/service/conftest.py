@@ -39,12 +39,12 @@ class Service:
     def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
         """What it answers to a JSON body."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.post(f"{self.url}{path}", json=body, headers=named, timeout=30)
+        return httpx.post(f"{self.url}{path}", json=body, headers=named, timeout=600)
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         """What it answers."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.get(f"{self.url}{path}", headers=named, timeout=30)
+        return httpx.get(f"{self.url}{path}", headers=named, timeout=600)
 
 
 Start = Callable[..., Service]
