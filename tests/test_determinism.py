@@ -52,7 +52,7 @@ def test_the_same_in_another_process(environment: dict[str, str]) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=600,
     ).stdout.strip()
 
     assert there == here

@@ -25,7 +25,7 @@ SCHEMAS = ROOT / "src" / "stillme" / "schemas"
 
 def test_generated_parts_are_up_to_date() -> None:
     done = subprocess.run(
-        [sys.executable, DOCS / "generate.py", "--check"], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, DOCS / "generate.py", "--check"], capture_output=True, text=True, timeout=600, check=False
     )
 
     assert (done.returncode, done.stderr) == (0, "")

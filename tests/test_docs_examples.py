@@ -159,7 +159,7 @@ class Scene:
         if program == "curl":
             if shutil.which("curl") is None:
                 pytest.skip("there is no curl here")
-            done = subprocess.run(["curl", *arguments], capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(["curl", *arguments], capture_output=True, text=True, timeout=600, check=False)
             return done.returncode, done.stdout, done.stdout + done.stderr
         assert program == "stillme", f"only stillme and curl are run here, not {program}"
         result = CliRunner().invoke(cli, arguments, catch_exceptions=False)

@@ -281,11 +281,13 @@ def test_a_policy_may_do_without_the_model() -> None:
 
 
 class Slow(ExactGrounder):
-    """A grounder that takes its time."""
+    """A grounder that works long."""
 
     def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
         """Judge, later."""
-        time.sleep(0.3)
+        until = time.thread_time() + 0.3
+        while time.thread_time() < until:
+            pass
         return super().judge(tasks)
 
 
@@ -298,3 +300,59 @@ def test_the_time_of_the_grounder_is_not_that_of_a_validator() -> None:
 
     assert [f for f in verdict.findings if f.outcome == "errored"] == []
     assert verdict.verified
+
+
+class Scoring:
+    """A grounder that says the same of every claim."""
+
+    id = "scoring"
+
+    def __init__(self, score: Any, status: Any = "supported") -> None:
+        self._judgement = Judgement(status, score, passages=(0,))
+
+    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
+        return [[self._judgement] * len(task.claims) for task in tasks]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        request("Unused gear can be returned within 30 days [1]."),
+        request(
+            "Khách hàng được đổi trả hàng trong 15 ngày [1].",
+            "Được đổi trả hàng trong bao lâu?",
+            retrieved_context=[NGUON],
+        ),
+    ],
+    ids=["en", "vi"],
+)
+@pytest.mark.parametrize(
+    "grounder",
+    [
+        pytest.param(Scoring(float("nan")), id="no number"),
+        pytest.param(Scoring(float("inf")), id="an endless one"),
+        pytest.param(Scoring(-0.01), id="below 0"),
+        pytest.param(Scoring(1.01), id="above 1"),
+        pytest.param(Scoring("0.9"), id="a text"),
+        pytest.param(Scoring(True), id="a yes"),
+        pytest.param(Scoring(None), id="nothing"),
+        pytest.param(Scoring(0.9, "likely"), id="a status that there is not"),
+    ],
+)
+def test_a_grounder_whose_score_is_no_probability_has_failed(grounder: Scoring, asked: dict[str, Any]) -> None:
+    """A failure of its own, alone and in a batch: refused, not verified, and the finding says what was wrong."""
+    guard = Guard({"mode": "enforce", "grounding": {"model": "none"}}, grounder=grounder)
+
+    for verdict in (guard.verify(asked), guard.verify_batch([asked])[0]):
+        found = {f.validator: f for f in verdict.findings}["FactualHallucinationValidator"]
+        assert (verdict.verified, verdict.action, verdict.decision) == (False, "block", "refuse")
+        assert (found.outcome, found.reason) == ("errored", "validator_error")
+        assert "scoring judged a claim" in (found.detail or "")
+
+
+@pytest.mark.parametrize("score", [0, 1, 0.0, 1.0, 0.73])
+def test_a_grounder_with_a_probability_is_believed(score: float) -> None:
+    """Both ends of the scale count."""
+    guard = Guard({"grounding": {"model": "none"}}, grounder=Scoring(score))
+
+    assert guard.verify(request("Unused gear can be returned within 30 days [1].")).claims[0].score == score

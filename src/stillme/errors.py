@@ -3,8 +3,9 @@
 StillMeError
 ├── InputError      the caller sent something that cannot be verified
 ├── PolicyError     the operator's policy cannot be used (raised when it is loaded, never while verifying)
-└── BackendError    something outside this package failed: a guard callable, a plugin, a file that cannot be read
-    └── UpstreamError   a model server gave no usable answer
+├── BackendError    something outside this package failed: a guard callable, a plugin, a file that cannot be read
+│   └── UpstreamError   a model server gave no usable answer
+└── StoppedError    the work was stopped, because nobody waits for it any more
 
 A failed verification is not an exception: it is a verdict.
 """
@@ -14,7 +15,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["BackendError", "InputError", "PolicyError", "StillMeError", "UpstreamError", "nearest", "shown"]
+__all__ = [
+    "BackendError",
+    "InputError",
+    "PolicyError",
+    "StillMeError",
+    "StoppedError",
+    "UpstreamError",
+    "nearest",
+    "shown",
+]
 
 
 class StillMeError(Exception):
@@ -40,6 +50,10 @@ class UpstreamError(BackendError):
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.timed_out = timed_out
+
+
+class StoppedError(StillMeError):
+    """The work was stopped by whoever had asked for it; there is no result, and nothing is recorded."""
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

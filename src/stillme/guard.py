@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -23,15 +23,17 @@ from stillme.contract import (
     parse_request,
 )
 from stillme.decision import Ruling, band, decide
-from stillme.errors import InputError, PolicyError
+from stillme.errors import PolicyError
 from stillme.evidence.cascade import CascadeGrounder
 from stillme.evidence.claims import Claim
 from stillme.evidence.evidence import Evidence
 from stillme.evidence.grounding import ExactGrounder, Grounder, Judgement
+from stillme.limits import check_limits
 from stillme.models.embedding import embed
 from stillme.policy import Policy, PolicyWatcher
 from stillme.recall import Recall
 from stillme.response import citations, respond
+from stillme.stopping import Stop, checkpoint
 from stillme.validators.base import Finding, Validator
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attempt
 from stillme.validators.repairs import repair
@@ -123,6 +125,11 @@ class Guard:
         """Why the policy file as it is now is not in force, or None where it is."""
         return self._watcher.error if self._watcher is not None else None
 
+    def follow(self, on_event: Callable[[str, str], None]) -> None:
+        """Tell a listener what becomes of the policy file, if one is followed, as PolicyWatcher tells it."""
+        if self._watcher is not None:
+            self._watcher.listen(on_event)
+
     def verify(self, request: Request, *, caller: str | None = None) -> Verdict:
         """The verdict on a draft; a request without a draft is prechecked (Pattern B). `caller` goes into the record."""
         return shown(self.examine(request, caller=caller))
@@ -155,10 +162,15 @@ class Guard:
         return begun.id
 
     async def averify(self, request: Request, *, caller: str | None = None) -> Verdict:
-        """`verify` without holding up the event loop."""
+        """`verify` without holding up the event loop; where the task is cancelled, the work ends too and nothing is recorded."""
         import asyncio  # noqa: PLC0415  (a tenth of a second that only asynchronous callers need to pay)
 
-        return await asyncio.to_thread(self.verify, request, caller=caller)
+        stop = Stop()
+        try:
+            return await asyncio.to_thread(stop.run, lambda: self.verify(request, caller=caller))
+        except asyncio.CancelledError:
+            stop.set()
+            raise
 
     def verify_batch(self, requests: Iterable[Request], *, caller: str | None = None) -> list[Verdict]:
         """A verdict for each request, in order, each equal to what `verify` gives; claims are grounded in one batch."""
@@ -217,7 +229,8 @@ class Guard:
     def _recorded(
         self, done: list[tuple[VerifyRequest, Verdict, Policy]], caller: str | None, opening: str | None = None
     ) -> list[Occurrence]:
-        """What came about, once it is recorded whole."""
+        """What came about, once it is recorded whole; what nobody waits for is not."""
+        checkpoint()
         now, added = datetime.now(UTC), tuple(getattr(v, "name", type(v).__name__) for v in self._added)
         occurrences = [Occurrence(*each, now, caller, added, opening) for each in done]
         if self._audit is not None and occurrences:
@@ -246,33 +259,6 @@ def shown(occurrence: Occurrence) -> Verdict:
     return occurrence.verdict.model_copy(update=hidden) if hidden else occurrence.verdict
 
 
-def check_limits(request: VerifyRequest, policy: Policy) -> None:
-    """Refuse what is over a limit of the policy: nothing is ever cut off unsaid."""
-    limits = policy.limits
-    sizes = [
-        ("query", len(request.query), "query_chars", limits.query_chars),
-        ("draft_answer", len(request.draft_answer or ""), "draft_chars", limits.draft_chars),
-        ("retrieved_context", len(request.retrieved_context), "passages", limits.passages),
-        ("conversation", len(request.conversation), "conversation_turns", limits.conversation_turns),
-        (
-            "conversation",
-            sum(len(t.content) for t in request.conversation),
-            "conversation_chars",
-            limits.conversation_chars,
-        ),
-    ]
-    sizes += [
-        (f"retrieved_context[{n}].text", len(p.text), "passage_chars", limits.passage_chars)
-        for n, p in enumerate(request.retrieved_context)
-    ]
-    for field, size, key, most in sizes:
-        if size > most:
-            what = "characters" if key.endswith("chars") else "items"
-            raise InputError(
-                f"{field} has {size} {what}, limits.{key} is {most}: send less, or raise the limit in the policy"
-            )
-
-
 def asked_language(request: VerifyRequest) -> str:
     """The language that the user is answered in."""
     return _language(Evidence(request, datetime.now(UTC), ExactGrounder(), None))
@@ -293,7 +279,9 @@ def _judge_together(grounder: Grounder, waiting: Sequence[Evidence]) -> None:
     batch, problem = attempt(lambda: grounder.judge([e.grounding_task for e in waiting]))
     if problem is None and isinstance(batch, list) and len(batch) == len(waiting):
         for evidence, judged in zip(waiting, batch, strict=True):
-            evidence.__dict__["judgements"] = judged
+            sound, _ = attempt(lambda: evidence.checked(judged))  # noqa: B023  (called at once)
+            if sound is not None:
+                evidence.__dict__["judgements"] = sound
 
 
 def _on_query(configured: ConfiguredValidator) -> bool:

@@ -8,6 +8,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from datetime import datetime
+from typing import Any, Final
 
 from stillme.contract import Verdict, VerifyRequest
 from stillme.policy import Policy
@@ -15,12 +16,17 @@ from stillme.validators.registry import BUILT_IN
 
 __all__ = ["Recall"]
 
+# Ids tell requests apart for those who keep them; no policy and no validator of ours looks at them.
+IDS: Final[dict[str, Any]] = {"request_id": True, "metadata": {"session_id"}}
+ATOMS: Final = (str, bool, float, type(None))
+MOST_BITS: Final = 4_096  # a longer integer is not written as JSON
+
 
 class Recall:
     """Keeps the last `most` verdicts; safe to share between threads.
 
-    Two requests have the same verdict when question, draft, passages, conversation, language, confidence and point in time are the
-    same, under the same policy, judged by the same model. What could not be verified is not kept: it is tried again.
+    Two requests have the same verdict when all that they say is the same, whether we look at it or not, but for the ids of the
+    request and the session; under the same policy, judged by the same model. What could not be verified is not kept: it is tried again.
     """
 
     def __init__(self, most: int) -> None:
@@ -30,11 +36,11 @@ class Recall:
 
     def key(self, request: VerifyRequest, as_of: datetime, policy: Policy, model_id: str) -> bytes | None:
         """What the verdict would be kept under, or None where a validator of others may see more than we do."""
-        if not policy.validators.keys() <= set(BUILT_IN):
+        if not policy.validators.keys() <= set(BUILT_IN) or not _is_plain(request):
             return None
-        content = request.model_dump(mode="json", exclude={"request_id", "metadata"})
-        parts = [content, request.metadata.language, as_of.isoformat(), policy.hash, model_id]
-        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")).digest()
+        parts = [request.model_dump(exclude=IDS), as_of, policy.hash, model_id]
+        written = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=datetime.isoformat)
+        return hashlib.sha256(written.encode("utf-8", "surrogatepass")).digest()
 
     def find(self, key: bytes | None, request: VerifyRequest) -> Verdict | None:
         """The verdict kept under a key, with ids of its own."""
@@ -57,3 +63,20 @@ class Recall:
             self._kept[key] = verdict
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
+
+
+def _is_plain(request: VerifyRequest) -> bool:
+    """Whether whatever the contract does not describe is JSON: only then is what is written of it told apart from all else."""
+    extras = [part.model_extra for part in (request.metadata, *request.retrieved_context, *request.conversation)]
+    left: list[Any] = [extra for extra in extras if extra]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            if not all(type(key) is str for key in value):
+                return False
+            left += value.values()
+        elif isinstance(value, list | tuple):
+            left += value
+        elif not isinstance(value, ATOMS) and not (isinstance(value, int) and value.bit_length() <= MOST_BITS):
+            return False
+    return True

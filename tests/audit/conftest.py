@@ -80,7 +80,7 @@ class PostgresServer:
 
     def _control(self, *arguments: str) -> None:
         command = [str(self._server.bin_path / "pg_ctl"), "-w", "-D", str(self.folder), *arguments]
-        subprocess.run(command, check=True, user=self._server.system_user, stdout=subprocess.DEVNULL, timeout=60)
+        subprocess.run(command, check=True, user=self._server.system_user, stdout=subprocess.DEVNULL, timeout=600)
 
 
 @pytest.fixture(scope="session")

@@ -485,7 +485,7 @@ def run(scenario: Callable[..., Result], locations: list[str], folder: Path, kil
     seed = int.from_bytes(os.urandom(4))
     arguments = json.dumps([scenario.__name__, locations, str(folder), kills, seed])
     command = [sys.executable, "-c", "import sys; from tests.audit.test_durability import main; main(sys.argv[1])"]
-    done = subprocess.run([*command, arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run([*command, arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     return {**json.loads(done.stdout), "seed": seed}
 

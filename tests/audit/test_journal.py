@@ -98,7 +98,7 @@ def running(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
 def output(script: str, *arguments: object) -> str:
     """What such a process prints until it ends well."""
     with running(script, *arguments) as process:
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=600)
     assert process.returncode == 0
     return out
 
@@ -565,7 +565,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
     shown = subprocess.run(
         [*mounted, mount, tmp_path, sys.executable, "-c", head + FULL_DISK, tmp_path / "journal"],
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=600,
     ).stdout.splitlines()  # fmt: skip
 
     assert shown[0] == "True True True 0 ()"
@@ -841,7 +841,7 @@ def test_a_store_that_crashes_the_process_loses_nothing(folder: Path, shelf: She
     script = "Journal(Path(sys.argv[1])).drain(lambda payloads: os.kill(os.getpid(), 9))"
 
     with running(script, folder) as process:
-        assert process.wait(timeout=60) == -9
+        assert process.wait(timeout=600) == -9
 
     assert Journal(folder).drain(shelf.deliver) == Drained(delivered=3)
     assert shelf == ENTRIES

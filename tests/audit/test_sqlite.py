@@ -92,7 +92,7 @@ def test_the_disk_has_it_before_the_caller(path: Path, tmp_path: Path) -> None:
     ):
         pytest.skip("strace cannot be used here")
 
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=100)
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=600)
     calls = re.findall(r"(f(?:data)?sync\(|returned from the \w+)", traced.read_text())
     before = [(name, calls[at - 1]) for at, name in enumerate(calls) if name.startswith("returned")]
 

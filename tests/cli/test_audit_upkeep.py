@@ -91,7 +91,7 @@ def test_drain_moves_what_a_dead_process_spooled(trail: Trail, tmp_path: Path) -
         "Guard({'audit': {'on_failure': 'spool'}}, audit=store).verify({'query': 'How long is it?'})"
     )
     unreachable, key, journal = tmp_path / "no folder" / "audit.db", trail.where + ".key", trail.where + ".journal"
-    subprocess.run([sys.executable, "-c", script, unreachable, key, journal], timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", script, unreachable, key, journal], timeout=600, check=True)
     waiting = json.loads(trail.run("stats", "--json").stdout)["journal_pending"]
 
     done = trail.run("drain")

@@ -300,7 +300,7 @@ def on_terminal(*args: str, typed: list[bytes]) -> tuple[int, str]:
             screen += _read(leader, until=b"> ")
             os.write(leader, text)
         screen += _read(leader)
-        return process.wait(timeout=60), screen.decode()
+        return process.wait(timeout=600), screen.decode()
     finally:
         process.kill()
         process.wait()

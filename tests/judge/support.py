@@ -155,7 +155,7 @@ def task(
 
 
 def judge_at(server: Server | str, base: Any = None, **settings: Any) -> JudgeGrounder:
-    """A judge at an endpoint, with a short time limit and no pause between tries."""
+    """A judge at an endpoint, with time enough and no pause between tries."""
     url = server if isinstance(server, str) else server.url
-    known = {"model": "a-model", "timeout_s": 5.0, "backoff_s": 0.0, **settings}
+    known = {"model": "a-model", "timeout_s": 600.0, "backoff_s": 0.0, **settings}
     return JudgeGrounder(Unsure() if base is None else base, url=url, **known)

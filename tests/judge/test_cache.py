@@ -121,14 +121,20 @@ def test_half_a_letter_in_a_quote_can_be_kept(tmp_path: Path) -> None:
     assert first[0][0].supported
 
 
+def until_waiting(cache: AnswerCache, others: int) -> None:
+    """Return when so many wait for the answer that another asks for."""
+    while sum(len(asking._condition._waiters) for asking in cache._asking.values()) < others:  # type: ignore[attr-defined]
+        time.sleep(0.001)
+
+
 def test_many_who_ask_the_same_at_once_ask_once() -> None:
     """Eight threads, one request, eight equal judgements."""
 
-    def slowly(seen: Seen) -> Response:
-        time.sleep(0.2)
+    def at_last(seen: Seen) -> Response:
+        until_waiting(judge._answers, 7)
         return agreeing(seen)
 
-    with playing(slowly) as server:
+    with playing(at_last) as server:
         judge = judge_at(server)
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda _: judge.judge([task()]), range(8)))
@@ -140,8 +146,8 @@ def test_many_who_ask_the_same_at_once_ask_once() -> None:
 def test_many_who_ask_the_same_at_once_fail_alike() -> None:
     """One failure, told to all."""
 
-    def slowly(_: Seen) -> Response:
-        time.sleep(0.2)
+    def at_last(_: Seen) -> Response:
+        until_waiting(judge._answers, 7)
         return Response(b"", 404)
 
     def message(_: int) -> str:
@@ -149,7 +155,7 @@ def test_many_who_ask_the_same_at_once_fail_alike() -> None:
             judge.judge([task()])
         return str(error.value)
 
-    with playing(slowly) as server:
+    with playing(at_last) as server:
         judge = judge_at(server)
         with ThreadPoolExecutor(8) as pool:
             found = set(pool.map(message, range(8)))
@@ -159,10 +165,15 @@ def test_many_who_ask_the_same_at_once_fail_alike() -> None:
 
 def test_who_waits_for_another_waits_no_longer_than_its_own_time() -> None:
     """Then it is an error."""
-    cache, go_on = AnswerCache(4), threading.Event()
-    slow = threading.Thread(target=cache.answer, args=("k", lambda: str(go_on.wait(5)), SOON))
+    cache, begun, go_on = AnswerCache(4), threading.Event(), threading.Event()
+
+    def slowly() -> str:
+        begun.set()
+        return str(go_on.wait())
+
+    slow = threading.Thread(target=cache.answer, args=("k", slowly, SOON))
     slow.start()
-    time.sleep(0.05)
+    begun.wait()
 
     with pytest.raises(BackendError, match="still unanswered: raise timeout_s"):
         cache.answer("k", lambda: "never", Deadline.after(0.05))
@@ -179,7 +190,7 @@ def test_an_interruption_leaves_nobody_waiting() -> None:
 
     def interrupted() -> str:
         started.set()
-        time.sleep(0.1)
+        until_waiting(cache, 1)
         raise KeyboardInterrupt
 
     def wait() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -246,11 +245,8 @@ class TestBadSettings:
 
         assert [line.split(":")[0] for line in lines] == [*(f"unknown key key{n}" for n in range(5)), "and more"]
 
-    def test_a_thousand_unknown_validators_are_answered_at_once(self) -> None:
-        started = time.perf_counter()
-
+    def test_a_thousand_unknown_validators_are_answered_with_the_first_few(self) -> None:
         assert error_of({"validators": {f"Nonsense{n}": {} for n in range(1000)}}).endswith("and more")
-        assert time.perf_counter() - started < 2
 
     @pytest.mark.parametrize(
         ("source", "message"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tests.policy.support import (
@@ -84,9 +82,5 @@ class TestMalformedYaml:
             pytest.param('a: "' + "\\" * 200_000, "not valid YAML", id="many escapes"),
         ],
     )
-    def test_a_bomb_is_refused_quickly(self, write: Write, content: str, message: str) -> None:
-        path = write(content)
-        started = time.perf_counter()
-
-        assert message in error_of(path)
-        assert time.perf_counter() - started < 1
+    def test_a_bomb_is_refused(self, write: Write, content: str, message: str) -> None:
+        assert message in error_of(write(content))

@@ -15,6 +15,7 @@ from stillme.chat.ingest import ingest
 from stillme.chat.stores import store_at
 from stillme.models.embedding import embed
 from stillme.service.app import Parts, create_app, parts_from
+from stillme.service.server import connection_options
 from tests.audit.conftest import postgres_server, postgres_url
 from tests.service.serving import served
 
@@ -38,12 +39,12 @@ class Service:
     def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
         """What it answers to a JSON body."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.post(f"{self.url}{path}", json=body, headers=named, timeout=30)
+        return httpx.post(f"{self.url}{path}", json=body, headers=named, timeout=600)
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         """What it answers."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.get(f"{self.url}{path}", headers=named, timeout=30)
+        return httpx.get(f"{self.url}{path}", headers=named, timeout=600)
 
 
 Start = Callable[..., Service]
@@ -52,8 +53,8 @@ Start = Callable[..., Service]
 @contextmanager
 def running(folder: Path, environment: Mapping[str, str]) -> Iterator[Service]:
     """A service with its files in a folder."""
-    parts = parts_from({"STILLME_DATA": str(folder), **environment})
-    with served(create_app(parts)) as url:
+    parts = parts_from({"STILLME_DATA": str(folder), "STILLME_READY_FRESH_S": "0", **environment})
+    with served(create_app(parts), **connection_options(parts.settings)) as url:
         yield Service(url, parts, folder)
 
 

@@ -16,7 +16,7 @@ import uvicorn
 
 __all__ = ["served"]
 
-START_S = 20.0
+START_S = 600.0
 
 
 class _Server(uvicorn.Server):

@@ -53,7 +53,7 @@ from tests.service.guarding import (
     serving_own,
 )
 
-WAIT_S = 10
+WAIT_S = 600
 PLANS = [
     {
         "source_id": "plans",

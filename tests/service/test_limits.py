@@ -38,7 +38,7 @@ def test_work_beyond_the_places_is_turned_away() -> None:
 
 
 def test_work_that_nobody_waits_for_keeps_its_place() -> None:
-    """A slot is free when the thread is, not when the caller gave up."""
+    """A slot is free when the thread is, not when the caller gave up: work that cannot be stopped holds it."""
     pool, go = Pool(1, 0), threading.Event()
 
     async def scenario() -> list[int]:
@@ -88,7 +88,7 @@ def test_a_request_that_does_not_arrive_is_408(start: Start) -> None:
     service = start(STILLME_BODY_TIMEOUT_S="0.2")
     host, port = service.url.removeprefix("http://").split(":")
 
-    with socket.create_connection((host, int(port)), timeout=10) as slow:
+    with socket.create_connection((host, int(port)), timeout=600) as slow:
         slow.sendall(
             b"POST /v1/verify HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"
         )
@@ -126,20 +126,20 @@ def test_an_overload_sheds_load_and_ends(start: Start) -> None:
         responses = [task.result() for task in waiting]
 
     assert sorted(r.status_code for r in responses) == [200] * 2 + [429] * 10
-    assert {r.headers.get("retry-after") for r in responses if r.status_code == 429} == {"1"}
+    assert all(int(r.headers["retry-after"]) >= 1 for r in responses if r.status_code == 429)
     assert health == 200
 
 
 def test_open_requests_are_bounded(start: Start) -> None:
     """Connections that send nothing hold no more than their share."""
-    service = start(STILLME_MAX_REQUESTS="1", STILLME_BODY_TIMEOUT_S="5")
+    service = start(STILLME_MAX_REQUESTS="1", STILLME_BODY_TIMEOUT_S="600")
     host, port = service.url.removeprefix("http://").split(":")
 
-    with socket.create_connection((host, int(port)), timeout=10) as idle:
+    with socket.create_connection((host, int(port)), timeout=600) as idle:
         idle.sendall(
             b"POST /v1/verify HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n"
         )
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 600
         while (response := service.post("/v1/verify", REQUEST)).status_code == 200 and time.monotonic() < deadline:
             time.sleep(0.01)
         health = service.get("/healthz").status_code

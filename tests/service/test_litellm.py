@@ -39,7 +39,7 @@ TAGGED = [
 
 
 def post(guard: Guarding, **body: Any) -> httpx.Response:
-    return httpx.post(f"{guard.url}{PATH}", json={"request_data": {}, **body}, timeout=10)
+    return httpx.post(f"{guard.url}{PATH}", json={"request_data": {}, **body}, timeout=600)
 
 
 def asked(guard: Guarding, call: str = "call-1", **more: Any) -> dict[str, Any]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from stillme.models import bundle, grounding
 from stillme.version import __version__
 from tests.service.conftest import Start, running
 from tests.service.test_verify import REQUEST, WRONG
@@ -27,7 +30,10 @@ def test_health_and_readiness(start: Start) -> None:
     ready = service.get("/readyz")
     assert (ready.status_code, ready.json()) == (
         200,
-        {"ready": True, "checks": {"policy": "ok", "knowledge": "ok", "audit": "ok"}},
+        {
+            "ready": True,
+            "checks": {"policy": "ok", "model": "ok", "knowledge": "ok", "keys": "ok", "audit": "ok"},
+        },
     )
 
 
@@ -162,3 +168,111 @@ def test_traces_and_evaluation_events_are_sent_where_an_endpoint_is_named(
     assert "contradicted_claim" in attributes["gen_ai.evaluation.explanation"]
     assert {spans[0].trace_id.hex(), events[0].trace_id.hex()} == {"0af7651916cd43dd8448eb211c80319c"}
     assert b"41 days" not in b"".join(body for _, body in kept)
+
+
+# readiness tries what it promises
+
+
+def test_a_store_that_takes_no_records_is_not_ready(start: Start) -> None:
+    """It can be read, and a row cannot be written: not ready; once it can, ready again, and nothing was left behind."""
+    service = start()
+    before = service.get("/readyz")
+    with closing(sqlite3.connect(service.folder / "audit.db")) as other:
+        other.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON stillme_audit_policy BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        )
+        other.commit()
+        failing = service.get("/readyz")
+        other.execute("DROP TRIGGER full")
+        other.commit()
+        after = service.get("/readyz")
+        left = other.execute("SELECT count(*) FROM stillme_audit_policy").fetchone()
+
+    assert [r.status_code for r in (before, failing, after)] == [200, 503, 200]
+    assert failing.json()["checks"]["audit"] == "not reachable"
+    assert left == (0,)
+
+
+def test_a_model_that_judges_no_more_is_not_ready(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of the model are gone after it was loaded and let go: the process is alive, and says that it cannot judge."""
+    service = start()
+    before = service.get("/readyz")
+    monkeypatch.setattr("stillme.models.bundle.WEIGHTS", service.folder / "nowhere")
+    for kept in (grounding._model, bundle.checked):
+        kept.cache_clear()
+    failing, health = service.get("/readyz"), service.get("/healthz")
+    monkeypatch.undo()
+    for kept in (grounding._model, bundle.checked):
+        kept.cache_clear()
+
+    assert (before.status_code, failing.status_code, health.status_code) == (200, 503, 200)
+    assert failing.json()["checks"]["model"] == "not reachable"
+    assert service.get("/readyz").status_code == 200
+
+
+def test_a_model_is_tried_with_a_draft_that_it_has_not_seen(start: Start) -> None:
+    """What it remembers does not answer for it."""
+    service = start()
+    for _ in range(2):
+        known = set(grounding.grounding_model()._remembered)
+        assert service.get("/readyz").status_code == 200
+        assert set(grounding.grounding_model()._remembered) - known
+
+
+def test_readiness_is_not_worked_out_for_everybody_who_asks(start: Start) -> None:
+    """Within the time that a setting gives, what was found is told again."""
+    service = start(STILLME_READY_FRESH_S="3600")
+    service.get("/readyz")
+    known = set(grounding.grounding_model()._remembered)
+
+    assert [service.get("/readyz").status_code for _ in range(3)] == [200] * 3
+    assert set(grounding.grounding_model()._remembered) == known
+
+
+def test_a_key_file_that_cannot_be_read_is_no_reason_to_be_restarted(start: Start) -> None:
+    """Alive, not ready, and closed to everybody who needs a key."""
+    service = start()
+    (service.folder / "keys.json").write_text("{", encoding="utf-8")
+
+    health, ready, verify = service.get("/healthz"), service.get("/readyz"), service.post("/v1/verify", REQUEST)
+
+    assert (health.status_code, ready.status_code, verify.status_code) == (200, 503, 503)
+    assert ready.json()["checks"]["keys"] == "not reachable"
+
+
+# an edit of the policy
+
+
+def test_an_edit_that_changes_the_mode_is_a_warning_and_a_figure(
+    start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For verification and for the chat; an edit that leaves the mode as it is, is neither."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("mode: enforce\n", encoding="utf-8")
+    service = start(STILLME_POLICY=str(policy))
+    caplog.set_level(logging.WARNING, "stillme.service")
+    watchers = [guard._watcher for guard in (service.parts.guard, service.parts.pipeline.guard)]
+    for watcher in watchers:
+        assert watcher is not None
+        watcher.stop()  # we look ourselves, when there is something to see
+
+    def edit(text: str) -> None:
+        policy.write_text(text, encoding="utf-8")
+        for watcher in watchers:
+            assert watcher is not None
+            watcher.poll()
+
+    edit("mode: enforce\nlimits: {passages: 9}\n")
+    quiet = [r.getMessage() for r in caplog.records]
+    edit("mode: monitor\n")
+    warned = [r.getMessage() for r in caplog.records]
+    text = service.get("/metrics").text
+
+    assert quiet == []
+    assert sorted(warned) == [
+        "the policy for chat changed its mode from enforce to monitor",
+        "the policy for verify changed its mode from enforce to monitor",
+    ]
+    for name in ("verify", "chat"):
+        labels = f'after="monitor",before="enforce",policy="{name}"'
+        assert f"stillme_policy_mode_changes_total{{{labels}}} 1.0" in text

@@ -42,10 +42,10 @@ def process(folder: Path, *flags: str, **environment: str) -> Iterator[tuple[str
     finally:
         if started.poll() is None:
             started.terminate()
-        started.communicate(timeout=30)
+        started.communicate(timeout=600)
 
 
-CLIENT = httpx.Client(timeout=60, trust_env=False, verify=False)  # noqa: S501  (plain HTTP on loopback)
+CLIENT = httpx.Client(timeout=600, trust_env=False, verify=False)  # noqa: S501  (plain HTTP on loopback)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -62,7 +62,7 @@ def post(url: str, body: Any) -> httpx.Response:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait until something holds, for a minute at most."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.02)
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_served_is_told_in_one_line(
     command = [sys.executable, "-m", "stillme", "serve", "--port", "0", "--data", str(tmp_path / "data"), *flags]
 
     done = subprocess.run(
-        command, env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
+        command, env=os.environ | environment, capture_output=True, text=True, timeout=600, check=False
     )
 
     assert done.returncode in (3, 4)
@@ -129,7 +129,13 @@ def test_a_store_that_is_not_there_yet_keeps_nobody_from_starting(tmp_path: Path
         ready = CLIENT.get(f"{url}/readyz")
 
     assert (verdict.status_code, chat.status_code, ready.status_code) == (200, 503, 503)
-    assert ready.json()["checks"] == {"policy": "ok", "knowledge": "not reachable", "audit": "ok"}
+    assert ready.json()["checks"] == {
+        "policy": "ok",
+        "model": "ok",
+        "knowledge": "not reachable",
+        "keys": "ok",
+        "audit": "ok",
+    }
     assert "nowhere" not in chat.text
     assert "secret-word" not in chat.text
 
@@ -139,7 +145,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with process(tmp_path / "data") as (url, _):
         port = url.rsplit(":", 1)[1]
         command = [sys.executable, "-m", "stillme", "serve", "--data", str(tmp_path / "other"), "--port", port]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
     assert done.returncode == 3
     assert f"127.0.0.1:{port} cannot be listened on" in done.stderr
@@ -226,7 +232,7 @@ def test_two_replicas_share_knowledge_and_record_in_postgresql(tmp_path: Path, p
         "# Leave\n\nNew staff get 14 days of paid leave in the first year.\n", encoding="utf-8"
     )
     command = [sys.executable, "-m", "stillme", "ingest", str(documents), "--store", postgres_url, "--json"]
-    subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     key = tmp_path / "seal.key"
     with ExitStack() as stack:
         places = [("--store", postgres_url, "--knowledge", postgres_url)] * 2
@@ -238,7 +244,7 @@ def test_two_replicas_share_knowledge_and_record_in_postgresql(tmp_path: Path, p
         ]
         answers = [
             httpx.post(
-                f"{url}/api/chat/rag", json={"message": "How many days of paid leave do new staff get?"}, timeout=30
+                f"{url}/api/chat/rag", json={"message": "How many days of paid leave do new staff get?"}, timeout=600
             )
             for url in urls
         ]

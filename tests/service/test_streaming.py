@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from stillme.contract import RetrievedPassage, VerifyRequest
 from stillme.errors import InputError
 from stillme.evidence import Evidence
+from stillme.evidence.grounding import ExactGrounder, GroundingTask, Judgement
 from stillme.guard import Guard
 from stillme.policy import Policy
 from stillme.service.streaming import ClaimEnds, ClaimGate, Look, Rehearsal, Step, holds_to_the_end, whole_look
@@ -333,3 +334,138 @@ def test_rehearsals_agree_with_the_guard() -> None:
     for draft in drafts:
         assert rehearsal(draft, len(draft)) == whole_look(guard, request, draft)
         assert rehearsal(draft, len(draft)) == whole_look(guard, request, draft)
+
+
+# long answers
+
+
+class Counted(ClaimEnds):
+    """Counts the characters it is asked to read."""
+
+    characters = 0
+
+    def found(self, raw: str, *, complete: bool) -> list[int]:
+        self.characters += len(raw)
+        return super().found(raw, complete=complete)
+
+
+class CountingGrounder:
+    """The exact features, with a count of what they judge and of what is read for it."""
+
+    id = "counting"
+
+    def __init__(self) -> None:
+        self.judged = self.read = 0
+
+    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
+        self.judged += sum(len(task.claims) for task in tasks)
+        self.read += sum(len(task.draft.statements) for task in tasks)
+        return ExactGrounder().judge(tasks)
+
+
+def rooms(count: int, language: str, *, lines: bool) -> tuple[str, list[dict[str, str]]]:
+    """An answer of so many true claims, and the passages it stands on."""
+    says = "Room {} costs {} euros a night" if language == "en" else "Phòng {} có giá {} euro mỗi đêm"
+    stated = [says.format(n, 40 + n % 7) for n in range(100, 100 + count)]
+    join = "\n- " if lines else " "
+    answer = join.join(f"{sentence} [{1 + n % 4}]." for n, sentence in enumerate(stated))
+    texts_ = [" ".join(f"{sentence}." for sentence in stated[k::4]) for k in range(4)]
+    return answer, [{"source_id": f"s{k}", "text": text} for k, text in enumerate(texts_)]
+
+
+def streamed(count: int, language: str, *, lines: bool) -> tuple[int, int, int, int]:
+    """Claims that went out, claims judged while they did, statements and characters read for it."""
+    answer, context = rooms(count, language, lines=lines)
+    grounder, ends = CountingGrounder(), Counted()
+    asked = "How much is a night in each room?" if language == "en" else "Mỗi phòng giá bao nhiêu một đêm?"
+    request = VerifyRequest.model_validate({"query": asked, "retrieved_context": context})
+    guard = Guard({"mode": "enforce", **EXACT, "limits": {"work": 100_000_000}}, grounder=grounder)
+    gate = ClaimGate(Rehearsal(guard, request), lambda draft: Look("deliver", draft), ends, most_characters=64_000)
+    out = texts(gate, [word + " " for word in answer.split(" ")])
+    assert "".join(out).strip() == answer
+    return len(out), grounder.judged, grounder.read, ends.characters
+
+
+@pytest.mark.parametrize("lines", [False, True], ids=["one paragraph", "a list"])
+@pytest.mark.parametrize("language", ["en", "vi"])
+def test_a_streamed_answer_twice_as_long_takes_twice_the_work(language: str, lines: bool) -> None:
+    """Each claim is judged once, and what is read for it does not grow with what went out before."""
+    out, judged, read, characters = streamed(40, language, lines=lines)
+    out2, judged2, read2, characters2 = streamed(80, language, lines=lines)
+
+    assert (out, out2) == (40, 80)
+    assert (judged, judged2) == (40, 80)
+    assert read2 <= 2.5 * read
+    assert characters2 <= 2.5 * characters
+
+
+long_jumbles = st.lists(st.tuples(fragments, st.sampled_from([" ", " ", "\n"])), min_size=40, max_size=90).map(
+    lambda parts: "".join(a + b for a, b in parts)
+)
+
+
+@given(long_jumbles)
+@settings(max_examples=100)
+def test_a_long_text_goes_out_in_the_same_claims_as_a_whole_one(text: str) -> None:
+    """Where reading begins anew is seen by nobody."""
+    gate = ClaimGate(
+        lambda draft, _: Look("deliver", draft),
+        lambda draft: Look("deliver", draft),
+        ClaimEnds(PASSAGES),
+        most_characters=64_000,
+    )
+
+    ends = [step.end for step in steps(gate, [text[n : n + 7] for n in range(0, len(text), 7)])]
+
+    assert ends == ClaimEnds(PASSAGES).found(text, complete=True)
+
+
+@pytest.mark.parametrize("place", [0, 11, 29])
+@pytest.mark.parametrize(
+    ("language", "wrong"),
+    [("en", "Room 7 costs 900 euros a night [1]."), ("vi", "Phòng 7 có giá 900 euro mỗi đêm [1].")],
+)
+def test_a_false_claim_stops_a_long_answer_wherever_it_stands(place: int, language: str, wrong: str) -> None:
+    """Nothing of it goes out, and everything before it does."""
+    answer, context = rooms(30, language, lines=True)
+    context[0]["text"] += " Room 7 costs 9 euros a night." if language == "en" else " Phòng 7 có giá 9 euro mỗi đêm."
+    claims = answer.split("\n- ")
+    claims.insert(place, wrong)
+    question = "How much is a night in each room?" if language == "en" else "Mỗi phòng giá bao nhiêu một đêm?"
+
+    found = steps(gate_of(guard_of(), question, context), ["\n- ".join(claims)])
+
+    assert [step.stopped for step in found] == [None] * place + ["block"]
+    assert "".join(step.text for step in found[:-1]).split("\n- ") == (claims[:place] or [""])
+
+
+def test_a_claim_that_needs_what_went_out_long_before_is_looked_at_with_all_of_it() -> None:
+    """What would stop at the end of the draft alone is tried once more as a whole before it stops."""
+
+    @dataclass(frozen=True)
+    class Opened:
+        """A validator that asks for a word at the start of every answer."""
+
+        name: ClassVar[str] = "Opened"
+        stage: ClassVar[str] = "draft"
+
+        def run(self, evidence: Evidence) -> Finding:
+            return Finding("Opened", "passed" if evidence.draft.raw.startswith("Room 100") else "errored")
+
+    answer, context = rooms(20, "en", lines=False)
+
+    found = steps(gate_of(guard_of(validators=[Opened()]), "How much is a night in each room?", context), [answer])
+
+    assert {step.stopped for step in found} == {None}
+
+
+def test_a_streamed_answer_over_the_work_limit_is_told_so() -> None:
+    """The claims within the limit go out; the first one over it is an error that names the limit."""
+    answer, context = rooms(20, "en", lines=False)
+    gate = gate_of(guard_of(limits={"work": 100}), "How much is a night in each room?", context)
+
+    with pytest.raises(InputError, match=r"limits\.work is 100"):
+        steps(gate, [answer])
+
+    assert not gate.fits
+    assert gate.released > 0

@@ -44,6 +44,7 @@ from stillme.version import __version__
 __all__ = ["AuditStore"]
 
 KEY_VARIABLE = "STILLME_AUDIT_KEY_FILE"
+TRIED = "tried"
 
 
 class AuditStore:
@@ -124,6 +125,17 @@ class AuditStore:
         last = self.database.write(work, is_long=True)
         self._last = last.head
         return last
+
+    def try_writing(self) -> None:
+        """Write a row and take it away, on disk: a store that takes no records says so in a BackendError."""
+
+        def work(writing: Writing) -> None:
+            self._check_growth(writing, _head(writing))
+            writing.rows(f"INSERT INTO {POLICY} (digest, text) VALUES (?, ?)", [TRIED, ""])  # noqa: S608
+            writing.rows(f"DELETE FROM {POLICY} WHERE digest = ?", [TRIED])  # noqa: S608
+
+        self.prepare()
+        self.database.write(work)
 
     def restore(self, batches: Iterator[Sequence[Record]], policies: dict[str, str]) -> int:
         """Take over the records of an export as they are; only an empty store can."""

@@ -19,6 +19,7 @@ from stillme.evidence.grounding import ExactGrounder, GroundingTask, Judgement, 
 from stillme.evidence.reading import Statement
 from stillme.evidence.windows import Shelf, Window
 from stillme.models import CLAIM_TOKENS, Group, Scored, grounding_model, model_id, thresholds, words
+from stillme.stopping import watched
 
 __all__ = ["LEAST_EXACT", "CascadeGrounder", "Joining", "Read", "is_refuted", "is_whole", "joining"]
 
@@ -256,7 +257,7 @@ def _read(cases: Iterable[_Case], is_done: Callable[[_Case], bool]) -> None:
     """First what each claim cites; where nothing supports it yet, what of all passages shares most with it; then the rest."""
     left = list(cases)
     for choose in (_cited, _gathered, _all):
-        _score([(case, window) for case in left for window in choose(case)])
+        _score([(case, window) for case in watched(left) for window in choose(case)])
         left = [case for case in left if not is_done(case)]
 
 

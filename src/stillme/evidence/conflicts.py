@@ -16,6 +16,7 @@ from stillme.evidence.library import Library
 from stillme.evidence.numbers import agrees, rivals
 from stillme.evidence.reading import Reading, Statement, cues
 from stillme.evidence.text import Text
+from stillme.stopping import watched
 
 __all__ = ["Disagreement", "find_conflicts"]
 
@@ -45,7 +46,7 @@ def find_conflicts(library: Library, query: Text | None = None, judge: Judge | N
     if len({p.source_id for p in library.passages}) < 2:
         return []
     found: dict[tuple[int, int, str], Disagreement] = {}
-    for a, b in _related(library):
+    for a, b in watched(_related(library)):
         disagreement = _compare(library, library.places[a], library.places[b])
         if disagreement is not None:
             found.setdefault((*disagreement.passages, disagreement.about), disagreement)
@@ -88,7 +89,7 @@ def _related(library: Library) -> list[tuple[int, int]]:
         if 1 < len(holders) <= COMMON and places[holders[0]][0] != places[holders[-1]][0] and not stem[0].isdigit()
     )
     related: list[tuple[int, int]] = []
-    for a, (passage, statement) in enumerate(places):
+    for a, (passage, statement) in enumerate(watched(places)):
         shared: dict[int, int] = {}
         for stem in statement.stems & telling:
             for b in index[stem]:

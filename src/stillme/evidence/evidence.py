@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Final
+from numbers import Real
+from typing import Final, get_args
 
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
-from stillme.errors import BackendError
+from stillme.errors import BackendError, shown
 from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
 from stillme.evidence.citations import Marker, find_markers
 from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
 from stillme.evidence.conflicts import Disagreement, find_conflicts
-from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement
+from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement, Status
 from stillme.evidence.language import identify, requested_language
 from stillme.evidence.library import Library
 from stillme.evidence.markup import Markup, read_markup
@@ -30,10 +31,12 @@ from stillme.evidence.similarity import Embed, similarities
 from stillme.evidence.text import Text, within
 from stillme.evidence.wrapping import Asked, asked_by, known_from
 from stillme.lazy import lazy
+from stillme.stopping import checkpoint
 
 __all__ = ["DEFAULT_GROUNDER", "Evidence"]
 
 DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
+STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
@@ -232,10 +235,16 @@ class Evidence:
         return self.checked(self.grounder.judge([self.grounding_task])[0])
 
     def checked(self, judgements: list[Judgement]) -> list[Judgement]:
-        """The judgements of a grounder, if they are that: one for each claim."""
+        """The judgements of a grounder, if they are that: one for each claim, each with a probability as its score."""
         sound = isinstance(judgements, list) and all(isinstance(j, Judgement) for j in judgements)
         if not sound or len(judgements) != len(self.factual_claims):
             raise BackendError(f"{self.grounder.id} did not judge each of {len(self.factual_claims)} claims once")
+        unsound = next((j for j in judgements if not _is_sound(j)), None)
+        if unsound is not None:
+            raise BackendError(
+                f"{self.grounder.id} judged a claim {shown(unsound.status)} with the score {shown(unsound.score)}: "
+                f"a judgement is {', '.join(STATUSES)}, with a score from 0 to 1"
+            )
         return judgements
 
     @lazy
@@ -291,6 +300,7 @@ class Evidence:
 
     def states(self, quantity: Quantity) -> bool:
         """Whether a passage, a title or a timestamp states a figure; where it is written with the same digits is asked first."""
+        checkpoint()
         index, places = self.library.index, self.library.places
         written = {w.stem for w in self.draft.words[quantity.first : quantity.last] if w.content}
         likely = (places[place][1] for stem in sorted(written) for place in index.get(stem, ()))
@@ -318,3 +328,9 @@ class Evidence:
         texts = [self.query.words, *(self.draft.words[c.first : c.last] for c in self.factual_claims)]
         stems = {w.stem for words in texts for w in words if w.content and not w.number}
         return [c for c in self.conflicts if not stems.isdisjoint(w.stem for w in Text(c.about).words)]
+
+
+def _is_sound(judged: Judgement) -> bool:
+    """Whether it is one of the judgements there are, and its score a probability, which what is no number is not."""
+    is_number = isinstance(judged.score, Real) and not isinstance(judged.score, bool)
+    return judged.status in STATUSES and is_number and bool(0 <= judged.score <= 1)

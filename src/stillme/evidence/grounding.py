@@ -20,6 +20,7 @@ from stillme.evidence.sentences import Sentence
 from stillme.evidence.text import Text
 from stillme.evidence.wrapping import denies_assent
 from stillme.lazy import lazy
+from stillme.stopping import watched
 from stillme.version import __version__
 
 __all__ = ["ExactGrounder", "Grounder", "GroundingTask", "Judgement", "Quote"]
@@ -125,7 +126,7 @@ class _Bench:
 
     def judgements(self) -> list[Judgement]:
         """One judgement a claim, in order."""
-        return [self._judge(claim) for claim in self.task.claims]
+        return [self._judge(claim) for claim in watched(self.task.claims)]
 
     def _judge(self, claim: Claim) -> Judgement:
         if not self.library.places:

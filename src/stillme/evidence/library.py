@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from stillme.evidence.passage import Passage
 from stillme.evidence.reading import Reading, Statement
 from stillme.lazy import lazy
+from stillme.stopping import watched
 
 __all__ = ["Library"]
 
@@ -16,7 +17,7 @@ class Library:
 
     def __init__(self, passages: Sequence[Passage], known_names: frozenset[str]) -> None:
         self.passages = passages
-        self.readings: list[Reading] = [p.reading(known_names) for p in passages]
+        self.readings: list[Reading] = [p.reading(known_names) for p in watched(passages)]
         self.headings: list[Reading] = [p.heading_reading(known_names) for p in passages]
         self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
 
@@ -24,7 +25,7 @@ class Library:
     def index(self) -> dict[str, list[int]]:
         """For each stem the places of the statements that hold it, in order."""
         index: dict[str, list[int]] = {}
-        for place, (_, statement) in enumerate(self.places):
+        for place, (_, statement) in enumerate(watched(self.places)):
             for stem in statement.stems:
                 if stem in index:
                     index[stem].append(place)
@@ -36,7 +37,7 @@ class Library:
     def meanings(self) -> dict[int, list[int]]:
         """For each concept the places of the statements that express it, in order."""
         meanings: dict[int, list[int]] = {}
-        for place, (_, statement) in enumerate(self.places):
+        for place, (_, statement) in enumerate(watched(self.places)):
             for concept in statement.concepts:
                 meanings.setdefault(concept, []).append(place)
         return meanings

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from stillme.models.bundle import manifest, session
 from stillme.models.words import END, START, words
+from stillme.stopping import watched
 
 __all__ = [
     "CLAIM_TOKENS",
@@ -86,7 +87,7 @@ class GroundingModel:
         found = {group: known for group in groups if (known := self._known(group)) is not None}
         left = [group for group in dict.fromkeys(groups) if group not in found]
         read = _passes().map(self._read, left) if len(left) > 1 else map(self._read, left)
-        found.update((group, self._remember(group, scored)) for group, scored in zip(left, read, strict=True))
+        found.update((group, self._remember(group, scored)) for group, scored in zip(left, watched(read), strict=True))
         return [found[group] for group in groups]
 
     def forget(self) -> None:

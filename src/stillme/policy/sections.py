@@ -155,8 +155,17 @@ class Limits(BaseModel):
     draft_chars: Count = Field(64_000, description="characters of the draft answer")
     passages: Count = Field(64, description="retrieved passages")
     passage_chars: Count = Field(64_000, description="characters of one passage")
+    context_chars: Count = Field(
+        1_000_000, description="characters of all passages together, with their titles, addresses and ids"
+    )
     conversation_turns: Count = Field(64, description="earlier turns of the conversation")
     conversation_chars: Count = Field(64_000, description="characters of all earlier turns together")
+    work: Count = Field(
+        500_000, description="claims of the draft times sentences of the passages; twenty pairs of figures count as one"
+    )
+    metadata_depth: Count = Field(16, description="how deep extra keys are nested, in metadata, a passage or a turn")
+    metadata_items: Count = Field(1_000, description="how many values the extra keys of one of those hold")
+    metadata_chars: Count = Field(64_000, description="characters of the extra keys and values of one of those")
 
 
 class Confidence(BaseModel):

@@ -32,7 +32,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Self
@@ -47,6 +48,7 @@ from stillme.redaction.secrets import Secrets
 __all__ = ["BLANK", "KINDS", "RECORD_FIELDS", "Field", "Redacted", "Redactor"]
 
 MOST_PATTERNS: Final = 32
+MOST_ROUNDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +86,43 @@ class Redactor:
         """A text with its secrets blanked, as long as before, and the secrets."""
         if not self._finders or not text:
             return text, frozenset()
-        spans = self._matches(text)
-        secrets = frozenset(text[a:b] for a, b in spans)
-        return blanked(text, Secrets.of(secrets).spans(text, spans, Field.WHOLE)), secrets
+        [spans], secrets = self._spans([text], [Field.WHOLE])
+        return blanked(text, spans), secrets
 
     def record(self, value: Any, fields: Mapping[str, Field] = RECORD_FIELDS) -> Redacted:
         """A JSON-like structure with every secret of any of its texts blanked in all of them; it is not changed itself."""
         if not self._finders:
             return Redacted(value, 0)
         copy, leaves = leaves_of(value, tree_of(tuple(fields.items())))
-        matches = [self._matches(leaf.text) for leaf in leaves]
-        found = {leaf.text[a:b] for leaf, spans in zip(leaves, matches, strict=True) for a, b in spans}
-        if not found:
+        found, secrets = self._spans([leaf.text for leaf in leaves], [leaf.rule for leaf in leaves])
+        if not secrets:
             return Redacted(value, 0)
-        secrets = Secrets.of(found)
         places = 0
-        for leaf, own in zip(leaves, matches, strict=True):
-            spans = secrets.spans(leaf.text, own, leaf.rule)
+        for leaf, spans in zip(leaves, found, strict=True):
             places += len(spans)
             if spans:
                 leaf.holder[leaf.key] = blanked(leaf.text, spans)
         return Redacted(copy[0], places)
+
+    def _spans(self, texts: Sequence[str], rules: Sequence[Field]) -> tuple[list[list[Span]], frozenset[str]]:
+        """Where each text is to be blanked, and the secrets: what is blanked may show another that it ran into, so it is read again.
+
+        What is still not settled after a few rounds is blanked up to the white space around it, which shows nothing new.
+        """
+        secrets: set[str] = set()
+        spans: list[list[Span]] = [[] for _ in texts]
+        shown = list(texts)
+        for _ in range(MOST_ROUNDS):
+            matches = [self._matches(text) for text in shown]
+            secrets |= {text[a:b] for text, own in zip(shown, matches, strict=True) for a, b in own}
+            known = Secrets.of(secrets)
+            more = [known.spans(*each) for each in zip(shown, matches, rules, strict=True)]
+            more = [_new(text, found) for text, found in zip(shown, more, strict=True)]
+            spans = [merged([*old, *new]) for old, new in zip(spans, more, strict=True)]
+            if not any(_runs_on(text, new) for text, new in zip(shown, more, strict=True)):
+                return spans, frozenset(secrets)
+            shown = [blanked(text, found) for text, found in zip(texts, spans, strict=True)]
+        return [_to_the_ends(text, found) for text, found in zip(texts, spans, strict=True)], frozenset(secrets)
 
     def _matches(self, text: str) -> list[Span]:
         whole, places = composed(text)
@@ -112,6 +130,29 @@ class Redactor:
         if places is not None:
             spans = [(places[a][0], places[b - 1][1]) for a, b in spans]
         return [(a, b) for a, b in merged(spans) if text[a:b].strip(f"{BLANK} \t\r\n")]
+
+
+def _new(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans that hold something which is not blank yet."""
+    return [(a, b) for a, b in spans if text[a:b].strip(f"{BLANK} \t\r\n")]
+
+
+def _runs_on(text: str, spans: Sequence[Span]) -> bool:
+    """Whether something that can be read goes on beside a span, before any white space: blanking makes another word of it."""
+    return any(BESIDE.match(text, b) or BESIDE.match(text[max(0, a - NEAR) : a][::-1]) for a, b in spans)
+
+
+def _to_the_ends(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans, each up to the white space around it."""
+    edges = [match.span() for match in WORDS.finditer(text)]
+    cut = merged([*spans, *edges])
+    firsts = [a for a, _ in cut]
+    return [cut[n] for n in sorted({bisect_right(firsts, a) - 1 for a, _ in spans})]
+
+
+NEAR: Final = 8
+BESIDE: Final = re.compile(rf"[^\w\s]{{0,{NEAR - 1}}}+[^\W_]")
+WORDS: Final = re.compile(r"\S++")
 
 
 @lru_cache(maxsize=64, typed=True)

@@ -27,9 +27,8 @@ from stillme.chat.providers import OpenAICompatible
 from stillme.chat.router import RouterSettings
 from stillme.chat.settings import ChatSettings
 from stillme.contract import VerifyRequest
-from stillme.errors import BackendError, InputError, StillMeError
+from stillme.errors import InputError, StillMeError
 from stillme.guard import Guard
-from stillme.policy import PolicyWatcher
 from stillme.service.auth import Keys
 from stillme.service.chat import Chat
 from stillme.service.completions import completions_routes
@@ -40,6 +39,7 @@ from stillme.service.litellm import GuardrailRequest, litellm_routes
 from stillme.service.metrics import Metrics
 from stillme.service.openapi import problems, with_components
 from stillme.service.problems import Problem, ProblemError, answer_problem
+from stillme.service.readiness import FIRST, Readiness
 from stillme.service.recording import Recording
 from stillme.service.settings import ServiceSettings
 from stillme.service.telemetry import Telemetry, telemetry_from
@@ -65,6 +65,7 @@ class Parts:
     pool: Pool
     guard: Guard
     pipeline: ChatPipeline
+    readiness: Readiness
     store: AuditStore | None = None
     telemetry: Telemetry | None = None
     upstream: OpenAICompatible | None = None
@@ -76,10 +77,10 @@ class Parts:
 
         A store that cannot be reached yet keeps nobody from starting: `/readyz` says so until it can.
         """
-        self.guard.examine(_FIRST, record=False)
-        self.pipeline.guard.examine(_FIRST, record=False)
+        self.guard.examine(FIRST, record=False)
+        self.pipeline.guard.examine(FIRST, record=False)
         self.is_ready = True
-        for name, found in _checks(self).items():
+        for name, found in self.readiness.tried().items():
             if found != "ok":
                 log.warning("not ready yet: %s: %s", name, found)
 
@@ -92,17 +93,11 @@ class Parts:
         self.pool.close()
         if self.checkpoints is not None:
             self.checkpoints.close()
+        self.readiness.close()
         if self.store is not None:
             self.store.close()
         if self.telemetry is not None:
             self.telemetry.close()
-
-
-_FIRST: Final[dict[str, Any]] = {
-    "query": "How many days does a refund take?",
-    "draft_answer": "The money is back in less than two weeks.",
-    "retrieved_context": [{"source_id": "first", "text": "A refund is paid out after ten days at most, or sooner."}],
-}
 
 
 def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None = None) -> Parts:
@@ -114,18 +109,42 @@ def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None 
     Path(chosen.data).mkdir(parents=True, exist_ok=True)
     store = AuditStore(chosen.audit_store) if chosen.audit_store else None
     recording = Recording(store, metrics, telemetry)
-    policy = chat.verify_policy()
-    if isinstance(policy, PolicyWatcher):
-        policy.listen(metrics.reload)
-    guard = guard_from(policy, chat, recording)
+    guard = guard_from(chat.verify_policy(), chat, recording)
     pipeline = pipeline_from(chat, environment, audit=recording, run=pool.run)
+    guard.follow(PolicyNews("verify", guard, metrics).counted)
+    pipeline.guard.follow(PolicyNews("chat", pipeline.guard, metrics))
     upstream = _upstream(chosen, RouterSettings.from_environment(environment))
+    keys = Keys(chosen.keys_file)
+    readiness = Readiness(guard, lambda: _searched(pipeline), keys, store, chosen.ready_fresh_s)
     checkpoints = (
         Checkpoints(store, chosen.checkpoints_file, chosen.checkpoint_s) if store and chosen.checkpoint_s else None
     )
     return Parts(
-        chosen, Keys(chosen.keys_file), metrics, pool, guard, pipeline, store, telemetry, upstream, checkpoints
+        chosen, keys, metrics, pool, guard, pipeline, readiness, store, telemetry, upstream, checkpoints
     )
+
+
+def _searched(pipeline: ChatPipeline) -> object:
+    return pipeline.retriever.retrieve_context("ready?", most=1)
+
+
+class PolicyNews:
+    """Hears what becomes of a policy file, and warns where an edit changes what verdicts lead to."""
+
+    def __init__(self, name: str, guard: Guard, metrics: Metrics) -> None:
+        self._name, self._guard, self._metrics = name, guard, metrics
+        self._mode = guard.policy.mode
+
+    def __call__(self, event: str, detail: str) -> None:  # noqa: ARG002  (as a watcher tells it)
+        before, self._mode = self._mode, self._guard.policy.mode
+        if before != self._mode:
+            log.warning("the policy for %s changed its mode from %s to %s", self._name, before, self._mode)
+            self._metrics.mode_changed(self._name, before, self._mode)
+
+    def counted(self, event: str, detail: str) -> None:
+        """The same, and the look is counted: two guards that follow one file are not to count it twice."""
+        self._metrics.reload(event, detail)
+        self(event, detail)
 
 
 def _upstream(settings: ServiceSettings, models: RouterSettings) -> OpenAICompatible | None:
@@ -207,8 +226,8 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
         return {"status": "ok", "version": __version__}
 
     async def readyz() -> Response:
-        """Whether requests can be served now: model loaded, stores reachable, policy in force."""
-        checks = await parts.pool.run(lambda: _checks(parts))
+        """Whether requests can be served now: the model judges, the stores take records, policy and keys can be read."""
+        checks = await parts.readiness.checks()
         ready = parts.is_ready and all(found == "ok" for found in checks.values())
         return JSONResponse({"ready": ready, "checks": checks}, 200 if ready else 503)
 
@@ -234,24 +253,6 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
         response_class=Response,
         responses={200: {"content": {"text/plain": {}}}, **problems(401, 403)},
     )
-
-
-def _checks(parts: Parts) -> dict[str, str]:
-    """What the service depends on, each "ok" or in what way it is not; names of hosts and files stay inside."""
-    problem = parts.guard.policy_problem
-    found = {"policy": "ok" if problem is None else "the file cannot be used; the last good policy is in force"}
-    found["knowledge"] = _tried(lambda: parts.pipeline.retriever.retrieve_context("ready?", most=1))
-    if parts.store is not None:
-        found["audit"] = _tried(parts.store.head)
-    return found
-
-
-def _tried(work: Any) -> str:
-    try:
-        work()
-    except (BackendError, StillMeError):
-        return "not reachable"
-    return "ok"
 
 
 def _add_docs(app: FastAPI) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn, TypeVar
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
@@ -12,9 +14,14 @@ from starlette.responses import Response
 from stillme.errors import InputError, shown
 from stillme.service.problems import Problem, ProblemError
 
-__all__ = ["as_model", "json_response", "read_json"]
+__all__ = ["as_model", "check_structure", "json_response", "read_json"]
 
 Model = TypeVar("Model", bound=BaseModel)
+DEEPEST: Final = 64
+STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)', re.DOTALL)
+NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+OPENING: Final = b"[{"
+MOST_VALUES: Final = 250_000
 
 
 async def read_json(request: Request) -> Any:
@@ -23,8 +30,9 @@ async def read_json(request: Request) -> Any:
     if kind != "application/json":
         raise ProblemError(Problem(415, f"send JSON with `content-type: application/json`, got {shown(kind)}"))
     body = await request.body()
+    check_structure(body, request.scope.get("stillme.values", MOST_VALUES))
     try:
-        found = json.loads(body, parse_constant=_refuse)
+        found = json.loads(body, parse_constant=_refuse, object_pairs_hook=_object)
         if b"\\u" in body:
             json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except UnicodeError:
@@ -39,6 +47,39 @@ async def read_json(request: Request) -> Any:
     except ValueError as error:
         raise ProblemError(Problem(400, f"the body is not JSON: {shown(str(error))}")) from None
     return found
+
+
+def check_structure(body: bytes, most: int) -> None:
+    """Refuse JSON of too many values, or nested too deeply, before it is read: reading it would hold up everybody.
+
+    Counting is a search for single bytes; strings are left out first, once it is known that there are not too many of them.
+    """
+    # An escaped quote is none, but a quote behind an escaped backslash is: at worst half of the strings are seen.
+    if (body.count(b'"') - body.count(b'\\"')) // 2 <= most:
+        outside = STRING.sub(b"", body)
+        if sum(map(outside.count, (b",", b"[", b"{"))) <= most:
+            _check_depth(outside.translate(None, NOT_BRACKETS))
+            return
+    detail = f"the body holds more than {most} values: send less, or raise STILLME_MAX_JSON_VALUES"
+    raise ProblemError(Problem(413, detail, {"connection": "close"}))
+
+
+def _check_depth(brackets: bytes) -> None:
+    depth = 0
+    for bracket in brackets:
+        depth += 1 if bracket in OPENING else -1
+        if depth > DEEPEST:
+            raise ProblemError(Problem(400, f"the body is nested deeper than {DEEPEST} levels"))
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are all different: of two that are alike, each reader would take another."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ProblemError(Problem(400, f"the key {shown(twice)} stands twice in one object: send it once"))
+    return made
 
 
 def _refuse(constant: str) -> NoReturn:

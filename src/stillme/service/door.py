@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,7 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stillme.errors import BackendError
 from stillme.service.auth import ApiKey, Keys, scope_of
-from stillme.service.limits import busy
+from stillme.service.connections import headers_too_large
+from stillme.service.limits import Rate, address_of, busy
 from stillme.service.metrics import Metrics
 from stillme.service.problems import Problem, ProblemError, problem_of
 from stillme.service.settings import ServiceSettings
@@ -24,6 +25,7 @@ __all__ = ["Door"]
 
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 UNLIMITED: Final = ("/healthz", "/readyz", "/metrics")  # whoever watches has to see an overload, not to suffer from it
+LEFT: Final = 499  # nobody is there to read it: for figures and logs only
 log = logging.getLogger("stillme.service")
 
 
@@ -37,6 +39,12 @@ class Door:
     metrics: Metrics
     telemetry: Telemetry | None = None
     open: int = 0
+    by_address: Rate = field(init=False)
+    by_key: Rate = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_address = Rate(self.settings.rate_per_address, "STILLME_RATE_PER_ADDRESS")
+        self.by_key = Rate(self.settings.rate_per_key, "STILLME_RATE_PER_KEY")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem document."""
@@ -68,25 +76,48 @@ class Door:
             self.metrics.opened(self.open)
             seconds = time.perf_counter() - started
             route = _route(scope)
+            status = LEFT if scope.get("stillme.left") else status
             self.metrics.request(scope["method"], route, status, seconds)
             log.info("%s %s %d %.1f ms", scope["method"], route, status, seconds * 1000)
 
     async def _admitted(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            if self.open > self.settings.most_requests and scope["path"] not in UNLIMITED:
-                raise busy()
-            scope["stillme.caller"] = self._caller(scope)
-            if scope["method"] in ("POST", "PUT", "PATCH"):
-                receive = replayed(await self._body(scope, receive), receive)
+            self._check_bounds(scope)
+            caller = scope["stillme.caller"] = self._caller(scope)
+            if caller is not None and scope["path"] not in UNLIMITED:
+                self.by_key.take(caller)
+            body = await self._body(scope, receive) if scope["method"] in ("POST", "PUT", "PATCH") else None
         except (ProblemError, BackendError) as error:
             await problem_of(error).response()(scope, receive, send)
             return
-        await self.app(scope, receive, send)
+        if body is None:
+            await self.app(scope, receive, send)
+        else:
+            scope["stillme.values"] = self.settings.most_values
+            await attended(self.app, scope, body, receive, send)
+
+    def _check_bounds(self, scope: Scope) -> None:
+        """What can be told before anybody is known: headers, how many are here, how often this address asks."""
+        most = self.settings.most_header_bytes
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > most:
+            raise ProblemError(headers_too_large(most))
+        if scope["path"] in UNLIMITED:
+            return
+        if self.open > self.settings.most_requests:
+            raise busy()
+        self.by_address.take(address_of(scope.get("client")))
 
     def _caller(self, scope: Scope) -> str | None:
         """Who asks: the name of the key; nobody in particular where there are no keys."""
         needed, headers = scope_of(scope["path"]), Headers(scope=scope)
-        if not self.keys.are_needed and self.settings.is_loopback:
+        try:
+            are_needed = self.keys.are_needed
+        except BackendError as error:
+            if needed is not None:
+                raise
+            log.error("%s", error)  # what is open to everyone stays so: a process is not dead for want of its keys
+            return None
+        if not are_needed and self.settings.is_loopback:
             _check_host(headers.get("host", ""))
             return None
         if needed is None:
@@ -143,14 +174,40 @@ def _check_host(host: str) -> None:
         )
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body once, and then whatever comes."""
+async def attended(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    """Serve a request whose body was read, as long as somebody waits: who leaves before the answer begins ends the work."""
+    gone, begun = asyncio.Event(), False
     waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
-        return waiting.pop() if waiting else await receive()
+        if waiting:
+            return waiting.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
 
-    return again
+    async def noted(message: Message) -> None:
+        nonlocal begun
+        begun = True
+        await send(message)
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+        if not begun:
+            scope["stillme.left"] = True
+            serving.cancel()
+
+    serving = asyncio.ensure_future(app(scope, again, noted))
+    watching = asyncio.ensure_future(watch())
+    try:
+        await serving
+    except asyncio.CancelledError:
+        serving.cancel()
+        if not scope.get("stillme.left"):
+            raise
+    finally:
+        watching.cancel()
 
 
 def _too_large(most: int) -> ProblemError:

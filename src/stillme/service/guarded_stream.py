@@ -387,9 +387,8 @@ class _Answer:
             await asyncio.wait({self._working})
         gate = self._gate
         if not self._is_over and gate is not None and (gate.text.strip() or self._opening):
-            fits = self._length <= self._policy.limits.draft_chars
             how = delivery("streamed", self._sent, self._length, complete=False)
-            draft = gate.text[: None if fits else self._sent]
+            draft = gate.text[: None if gate.fits else self._sent]
             request = self._request(draft, how) if draft.strip() else self._exchange.request(how)
             self._recording = asyncio.create_task(self._kept(request))
         if self._recording is not None:

@@ -62,6 +62,9 @@ class Metrics:
         self._reloads = Counter(
             "stillme_policy_reloads", "Looks at a changed policy file", ("outcome",), registry=registry
         )
+        self._modes = Counter(
+            "stillme_policy_mode_changes", "Edits that changed a mode", ("policy", "before", "after"), registry=registry
+        )
         self._models = Counter(
             "stillme_model_calls", "Answers asked of models", ("provider", "outcome"), registry=registry
         )
@@ -112,6 +115,10 @@ class Metrics:
     def reload(self, event: str, _: str) -> None:
         """Count a look at a changed policy file, as PolicyWatcher tells of it."""
         self._reloads.labels(event).inc()
+
+    def mode_changed(self, policy: str, before: str, after: str) -> None:
+        """Count an edit of a policy that changed its mode."""
+        self._modes.labels(policy, before, after).inc()
 
     def model(self, provider: str, outcome: str) -> None:
         """Count an answer that a model was asked for."""

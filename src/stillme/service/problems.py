@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from stillme.errors import BackendError, InputError, PolicyError, StillMeError, UpstreamError
 
-__all__ = ["PROBLEM_TYPE", "Problem", "ProblemError", "answer_problem", "problem_of"]
+__all__ = ["PROBLEM_TYPE", "Problem", "ProblemError", "answer_problem", "problem_of", "wire"]
 
 PROBLEM_TYPE: Final = "application/problem+json"
 TITLES: Final = {
@@ -27,6 +27,7 @@ TITLES: Final = {
     415: "The content type is not supported",
     422: "The request cannot be processed as it stands",
     429: "Too much at once",
+    431: "The headers are too large",
     500: "The service failed",
     502: "The model server gave no usable answer",
     503: "The service cannot do this now",
@@ -45,11 +46,16 @@ class Problem:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def title(self) -> str:
+        """What kind of problem it is."""
+        return TITLES.get(self.status, "Error")
+
+    @property
     def document(self) -> dict[str, Any]:
         """The document, its own members first."""
         own = {
             "type": "about:blank",
-            "title": TITLES.get(self.status, "Error"),
+            "title": self.title,
             "status": self.status,
             "detail": self.detail,
         }
@@ -59,6 +65,14 @@ class Problem:
         """The document as it is sent."""
         body = json.dumps(self.document, ensure_ascii=False).encode("utf-8", "backslashreplace")
         return Response(body, self.status, {**self.headers, "cache-control": "no-store"}, media_type=PROBLEM_TYPE)
+
+
+def wire(problem: Problem) -> bytes:
+    """The whole answer, for a connection whose request was not read."""
+    response = problem.response()
+    head = [f"HTTP/1.1 {problem.status} {problem.title}".encode()]
+    head += [name + b": " + value for name, value in response.raw_headers]
+    return b"\r\n".join([*head, b"", bytes(response.body)])
 
 
 class ProblemError(Exception):

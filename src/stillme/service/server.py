@@ -7,6 +7,7 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import uvicorn
@@ -15,10 +16,11 @@ from starlette.types import ASGIApp
 from stillme.errors import InputError
 from stillme.service.app import create_app, parts_from
 from stillme.service.auth import Keys
+from stillme.service.connections import Bounds, Connection
 from stillme.service.metrics import SHARED
 from stillme.service.settings import ServiceSettings
 
-__all__ = ["application", "serve"]
+__all__ = ["application", "connection_options", "serve"]
 
 LOGGING: Final[dict[str, Any]] = {
     "version": 1,
@@ -58,6 +60,7 @@ def serve(environment: Mapping[str, str], on_start: Callable[[str], None]) -> No
         "timeout_keep_alive": 30,
         "timeout_graceful_shutdown": round(settings.grace_s),
         "lifespan": "on",
+        **connection_options(settings),
     }
     if settings.workers > 1:
         listening.close()  # it was free, and each process listens itself
@@ -67,6 +70,17 @@ def serve(environment: Mapping[str, str], on_start: Callable[[str], None]) -> No
         uvicorn.Config(create_app(parts_from(environment, settings)), **options), lambda: on_start(address)
     )
     server.run(sockets=[listening])
+
+
+def connection_options(settings: ServiceSettings) -> dict[str, Any]:
+    """What the server is told of connections: their bounds, and which proxies may say who asks."""
+    bounds = Bounds(settings.most_header_bytes, settings.header_timeout_s, settings.most_connections)
+    return {
+        "http": partial(Connection, bounds=bounds),
+        "ws": "none",
+        "proxy_headers": bool(settings.proxies),
+        "forwarded_allow_ips": list(settings.proxies),
+    }
 
 
 class _Server(uvicorn.Server):

@@ -74,6 +74,57 @@ class ServiceSettings:
         "how many requests may be open at once; beyond, 429",
         read.number(1, 100_000, whole=True),
     )
+    rate_per_key: int = setting(
+        6000,
+        "STILLME_RATE_PER_KEY",
+        "requests a minute with one API key, in a process; beyond, 429; 0 sets no bound",
+        read.number(0, 10_000_000, whole=True),
+    )
+    rate_per_address: int = setting(
+        6000,
+        "STILLME_RATE_PER_ADDRESS",
+        "requests a minute from one address (of IPv6: a /64), with or without a key; beyond, 429; 0 sets no bound",
+        read.number(0, 10_000_000, whole=True),
+    )
+    ready_fresh_s: float = setting(
+        5.0,
+        "STILLME_READY_FRESH_S",
+        "for how long `/readyz` tells what it found without a new look",
+        read.number(0, 3600),
+    )
+    proxies: tuple[str, ...] = setting(
+        (),
+        "STILLME_TRUSTED_PROXIES",
+        "addresses of proxies whose X-Forwarded-For names the caller, with commas between; none by default",
+        read.words,
+    )
+    most_header_bytes: int = setting(
+        32_768,
+        "STILLME_MAX_HEADER_BYTES",
+        "request line and headers; beyond, 431",
+        read.number(1_024, 1_000_000, whole=True),
+    )
+    header_timeout_s: float = setting(
+        10.0, "STILLME_HEADER_TIMEOUT_S", "a connection whose headers take longer is closed", read.number(0.1, 600)
+    )
+    most_connections: int = setting(
+        800,
+        "STILLME_MAX_CONNECTIONS",
+        "how many connections may be open at once in a process; further ones are closed",
+        read.number(1, 1_000_000, whole=True),
+    )
+    most_values: int = setting(
+        250_000,
+        "STILLME_MAX_JSON_VALUES",
+        "how many values the JSON of a request may hold; beyond, 413",
+        read.number(100, 100_000_000, whole=True),
+    )
+    most_batch_work: int = setting(
+        2_000_000,
+        "STILLME_MAX_BATCH_WORK",
+        "how much work the requests of a batch may ask for together, counted as `limits.work` of a policy",
+        read.number(1, 1_000_000_000, whole=True),
+    )
     most_batch: int = setting(
         256, "STILLME_MAX_BATCH", "how many requests a batch may hold", read.number(1, 100_000, whole=True)
     )

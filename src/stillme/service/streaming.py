@@ -2,12 +2,11 @@
 
 A claim is complete when the next one has begun: citation markers behind a full stop belong to it. What goes out ends where a sentence
 of the package's own splitter ends. The draft so far is verified at each such place, so that no claim is judged without what stands
-before it; what was judged already is remembered, so that a long answer costs little more than its parts.
+before it, as far back as it may refer; what was judged already is remembered, so that a long answer costs no more than its parts.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,11 +23,13 @@ from stillme.evidence.passage import Passage
 from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.text import QUOTES, Text
 from stillme.guard import Guard, grounder_for
+from stillme.limits import Amount, check_work, context_amount
 from stillme.models.embedding import embed
 from stillme.policy import Policy
 from stillme.reasons import Decision, Gate
 from stillme.response import delivered, respond
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attempt
+from stillme.validators.registry import BUILT_IN
 from stillme.validators.repairs import repair
 
 __all__ = [
@@ -50,6 +51,10 @@ LEAD_IN_WORDS: Final = 2
 LONGEST_BRACKET: Final = 200
 LONGEST_LINK: Final = 2_000
 LONGEST_PARENTHESES: Final = 400
+LONGEST_GAP: Final = 100
+FENCES: Final = ("```", "~~~")
+KEPT: Final = 8
+"""How many claims that went out are read again before a new one: it may refer to them."""
 SHARED: Final = (
     "query", "query_language", "passages", "conversation", "language", "need", "known_names", "library", "similarities",
     "ambiguity", "conflicts",
@@ -178,8 +183,39 @@ def whole_look(guard: Guard, request: VerifyRequest, draft: str) -> Look:
     return Look(verdict.action, text)
 
 
+class Restarts:
+    """Where reading a growing text may begin anew, as if nothing stood before: ends of claims behind which nothing is open."""
+
+    def __init__(self) -> None:
+        self._places = [0]
+        self._seen = self._fences = 0
+
+    def note(self, text: str, end: int) -> None:
+        """An end of a claim, once what follows it is known; ends come in order."""
+        self._fences += sum(text.count(fence, self._seen, end) for fence in FENCES)
+        self._seen = end
+        following = text[end : end + LONGEST_GAP]
+        begins = following.lstrip()[:1]
+        anew = (
+            begins not in ("", "|")
+            if "\n" in following[: len(following) - len(following.lstrip())]
+            else begins.isalpha()
+        )
+        if anew and not self._fences % 2:
+            self._places.append(end)
+
+    def before(self, claims: int) -> int:
+        """The place that so many claims stand behind; the beginning where there are not as many."""
+        return self._places[-1 - claims] if len(self._places) > claims else 0
+
+
 class Rehearsal:
-    """Verifies a growing draft again and again: what was read of question and passages, and each claim once judged, is kept."""
+    """Verifies a growing draft again and again: what was read of question and passages, and each claim once judged, is kept.
+
+    Only the end of the draft is read each time, with the claims before the new one that it may refer to, so that a long answer costs
+    as much a claim as a short one. What stops there is looked at once more as a whole. A policy that counts over the whole answer, and
+    validators that are not ours, always see all of it.
+    """
 
     def __init__(
         self, guard: Guard, request: VerifyRequest, confidence: Callable[[int], float | None] = lambda _: None
@@ -191,13 +227,40 @@ class Rehearsal:
         self._policy = policy
         self._chain = ValidatorChain([c for c in policy.build(guard.added) if _name(c) not in WHOLE_ANSWER])
         self._confidence = confidence
+        self._grounder, self._context = grounder, context_amount(request)
+        self._whole = bool(guard.added) or _counts_over_all(policy)
+        self._restarts, self._kept = Restarts(), KEPT
+        self._before = ""
+        self._amount = Amount()
         blank = request.model_copy(update={"draft_answer": ""})
         self._evidence = Evidence(blank, request.as_of or datetime.now(UTC), grounder, nearness)
         for name in SHARED:  # read once, for every draft to come; what fails fails again in the validator that needs it
             attempt(lambda name=name: getattr(self._evidence, name))  # type: ignore[misc]
 
     def __call__(self, draft: str, upto: int) -> Look:
-        """What the draft comes to under the policy, but for the validators that judge whole answers."""
+        """What the draft comes to under the policy, but for the validators that judge whole answers; over the limit is an InputError."""
+        begin = self._begin(draft)
+        look = self._look(draft, begin, upto)
+        if look.stops and begin:
+            look = self._look(draft, 0, upto)
+            if not look.stops:
+                self._kept *= 2  # what stands further back matters here
+        self._before = draft if look.stops else look.text
+        return look
+
+    def _begin(self, draft: str) -> int:
+        """From where the draft is read; what was looked at before stands at its start."""
+        if not draft.startswith(self._before):
+            self._before, self._amount, self._restarts = "", Amount(), Restarts()
+        settled = len(self._before)
+        self._amount += Amount.of(draft[settled:])
+        check_work(self._amount.against(self._context), self._policy)
+        if settled:
+            self._restarts.note(draft, settled)
+        return 0 if self._whole else self._restarts.before(self._kept)
+
+    def _look(self, whole: str, begin: int, upto: int) -> Look:
+        draft, self._grounder.offset = whole[begin:], begin
         evidence = self._evidence.with_draft(draft)
         told = {"generation_confidence": self._confidence(upto)}
         evidence.request = evidence.request.model_copy(update=told)
@@ -211,15 +274,19 @@ class Rehearsal:
         if response.action in ("block", "clarify"):
             return Look(response.action, response.safe_response or "")
         is_repaired = patched is not None and self._policy.mode != "monitor" and ruling.decision is Decision.ANSWER
-        return Look(response.action, patched if is_repaired and patched is not None else draft)
+        return Look(response.action, whole[:begin] + (patched if is_repaired and patched is not None else draft))
 
 
 class _Remembering:
-    """A grounder that judges a claim once: what stands before it in the draft is the same each time."""
+    """A grounder that judges a claim once: what stands before it in the draft is the same each time.
+
+    `offset` is where the draft that is given begins in the whole one: a claim is known by its place there and by what it says.
+    """
 
     def __init__(self, inner: Grounder) -> None:
         self._inner = inner
-        self._known: dict[bytes, Judgement] = {}
+        self._known: dict[tuple[object, ...], Judgement] = {}
+        self.offset = 0
 
     @property
     def id(self) -> str:
@@ -231,19 +298,31 @@ class _Remembering:
         return [self._judged(task) for task in tasks]
 
     def _judged(self, task: GroundingTask) -> list[Judgement]:
-        raw, seen, at = task.draft.text.raw, hashlib.sha256(), 0
-        keys: list[bytes] = []
-        for claim in task.claims:
-            seen.update(raw[at : claim.end].encode("utf-8", "surrogatepass"))
-            at = claim.end
-            keys.append(seen.digest() + repr((claim.start, claim.kind, claim.assent, claim.cited)).encode())
+        raw, offset = task.draft.text.raw, self.offset
+        keys: list[tuple[object, ...]] = [
+            (offset + c.start, raw[c.start : c.end], c.kind, c.assent, c.cited) for c in task.claims
+        ]
         new = [claim for claim, key in zip(task.claims, keys, strict=True) if key not in self._known]
         judged = self._inner.judge([replace(task, claims=new)])[0] if new else []
         if len(judged) != len(new):
             return judged  # not one for each: whoever asked is told by the evidence
         fresh = iter(judged)
-        self._known.update((key, next(fresh)) for key in keys if key not in self._known)
-        return [self._known[key] for key in keys]
+        self._known.update((key, _moved(next(fresh), offset)) for key in keys if key not in self._known)
+        return [_moved(self._known[key], -offset) for key in keys]
+
+
+def _moved(judged: Judgement, by: int) -> Judgement:
+    """A judgement whose places in the draft are told from another beginning; whatever is no judgement is left as it is."""
+    if not by or not isinstance(judged, Judgement) or not judged.unsupported:
+        return judged
+    return replace(judged, unsupported=tuple((start + by, end + by) for start, end in judged.unsupported))
+
+
+def _counts_over_all(policy: Policy) -> bool:
+    """Whether a validator is not ours, or allows so many claims of an answer what it allows no others."""
+    configured = policy.build()
+    allows = any(getattr(c.validator, "allowed_uncited", 0) for c in configured)
+    return allows or not policy.validators.keys() <= set(BUILT_IN)
 
 
 def holds_to_the_end(policy: Policy) -> bool:
@@ -295,6 +374,7 @@ class ClaimGate:
         self._text = ""
         self._length = 0
         self._scanned = 0
+        self._restarts = Restarts()
         self._may_end = False
         self._waiting: list[int] = []
         self._complete = False
@@ -304,6 +384,8 @@ class ClaimGate:
         """Characters of what the model wrote that went out."""
         self.stopped_at: int | None = None
         """The end of the claim that stopped it."""
+        self.fits = True
+        """Whether the text is within the limits of the policy."""
 
     @property
     def text(self) -> str:
@@ -318,6 +400,7 @@ class ClaimGate:
         self._pieces.append(piece)
         self._length += len(piece)
         if self._length > self._most:
+            self.fits = False
             raise InputError(
                 f"the model's answer has more than {self._most} characters (limits.draft_chars): "
                 "ask for a shorter one, or raise the limit in the policy"
@@ -353,15 +436,15 @@ class ClaimGate:
         if self._hold:
             self._waiting = [len(text)] if self._complete and text else []
         else:
-            self._waiting = [end for end in self._ends.found(text, complete=self._complete) if end > self.released]
+            begin = self._restarts.before(KEPT)
+            found = (begin + end for end in self._ends.found(text[begin:], complete=self._complete))
+            self._waiting = [end for end in found if end > self.released]
         self._may_end = not MAY_END.isdisjoint(text[max([self.released, *self._waiting]) :])
 
     def _taken(self, end: int, *, last: bool) -> Step:
         new = self.text[self.released : end]
         draft = self.sent + new
-        look = self._whole(self.text) if last else self._look(draft, end)
-        if last and self.released and not look.stops:
-            look = self._look(draft, end)  # the whole may go out; how its last claim reads is seen behind what went out
+        look = self._looked(draft, end, last=last)
         if not look.stops and not look.text.startswith(self.sent):
             look = Look(
                 "block", ""
@@ -371,5 +454,19 @@ class ClaimGate:
             self._waiting.clear()
             return Step(look.text, end, look.action)
         text = look.text[len(self.sent) :]
+        if self.released:
+            self._restarts.note(self.text, self.released)
         self.sent, self.released = look.text, end
         return Step(text, end)
+
+    def _looked(self, draft: str, end: int, *, last: bool) -> Look:
+        try:
+            look = self._whole(self.text) if last else self._look(draft, end)
+            if last and self.released and not look.stops:
+                look = self._look(
+                    draft, end
+                )  # the whole may go out; how its last claim reads is seen behind what went out
+        except InputError:
+            self.fits = False
+            raise
+        return look

@@ -17,7 +17,8 @@ from starlette.types import Scope
 from stillme.catalogue import reason_rows, validator_rows
 from stillme.contract import Verdict, VerifyRequest, parse_request
 from stillme.errors import InputError
-from stillme.guard import Guard, check_limits
+from stillme.guard import Guard
+from stillme.limits import check_limits, work_of
 from stillme.service.bodies import json_response, read_json
 from stillme.service.limits import Pool, within
 from stillme.service.openapi import body_of, problems
@@ -168,6 +169,12 @@ class Verification:
             except InputError as error:
                 parsed.pop(index, None)
                 wrong.append({"index": index, "detail": str(error)})
+        work = sum(work_of(request) for request in parsed.values())
+        if work > self.settings.most_batch_work:
+            raise InputError(
+                f"the requests together ask for {work} units of work (claims by sentences of the passages), "
+                f"STILLME_MAX_BATCH_WORK is {self.settings.most_batch_work}: send fewer at once"
+            )
         found = dict(zip(parsed, self.guard.verify_batch(parsed.values(), caller=caller), strict=True))
         written = [found[n].model_dump_json() if n in found else "null" for n in range(len(items))]
         return f'{{"verdicts":[{",".join(written)}],"problems":{json.dumps(wrong, ensure_ascii=False)}}}'

@@ -1,7 +1,8 @@
 """Runs validators over evidence, one finding after another; whatever a validator does, the chain ends and says so.
 
 A validator that raises, hangs or returns something else than findings becomes an `errored` finding, which never reads as passed.
-The built-in validators run in the caller's thread: their work is linear in their input, and the clock is read when they return.
+The built-in validators run in the caller's thread: their work is linear in their input, and when they return it is seen how long
+this thread worked for them. A machine that is busy with something else makes no verdict another.
 Foreign code (plugins, added instances, guard callables) runs in a thread of its own that is left behind when its time is up.
 """
 
@@ -14,8 +15,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from stillme.errors import InputError, shown
+from stillme.errors import InputError, StoppedError, shown
 from stillme.reasons import Gate, Reason
+from stillme.stopping import watched
 from stillme.validators.base import Finding, Repair, Validator
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ class ValidatorChain:
         """
         findings: list[Finding] = []
         stopped_by: str | None = None
-        for configured, name, stage, foreign, early_exit in self._steps:
+        for configured, name, stage, foreign, early_exit in watched(self._steps):
             if before_draft is not None and stage == "draft" and stopped_by is None:
                 attempt(before_draft)  # what fails fails again in whoever needs it, and is its finding
                 before_draft = None
@@ -99,13 +101,14 @@ class ValidatorChain:
         return findings
 
     def _run_one(self, configured: ConfiguredValidator, foreign: bool, evidence: Evidence) -> list[Finding]:
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.thread_time()
         call = partial(configured.validator.run, evidence)
         result, problem = _in_thread(call, configured.timeout_s) if foreign else attempt(call)
         elapsed = time.perf_counter() - started
-        if not foreign and result.__class__ is Finding and elapsed <= configured.timeout_s:
+        took = elapsed if foreign else time.thread_time() - worked
+        if not foreign and result.__class__ is Finding and took <= configured.timeout_s:
             return [_recorded(result, configured, round(elapsed * 1000, 3))]
-        if problem is None and elapsed > configured.timeout_s:
+        if problem is None and took > configured.timeout_s:
             problem = f"took longer than {configured.timeout_s:g} s"
         made = [] if problem else _checked(result, _name(configured.validator))
         if not made:
@@ -118,6 +121,8 @@ def attempt(call: Callable[[], Any]) -> tuple[Any, str | None]:
     """What a call returns, or in one line why it did not: code that may be anybody's never ends a verification."""
     try:
         return call(), None
+    except StoppedError:
+        raise  # nobody waits for a finding
     except Exception as error:  # the one broad except of the package: a crash is a finding
         return None, f"{type(error).__name__}: {shown(str(error), 200)}"
 
