@@ -469,3 +469,38 @@ def test_a_streamed_answer_over_the_work_limit_is_told_so() -> None:
 
     assert not gate.fits
     assert gate.released > 0
+
+
+def test_a_courtesy_goes_out_with_the_first_claim_that_is_judged() -> None:
+    """Alone it answers nothing: the gate keeps it until something that was checked can follow, and an answer of nothing else is refused."""
+    guard = Guard({"mode": "enforce", "grounding": {"model": "none"}})
+    request = VerifyRequest.model_validate(
+        {
+            "query": "When does the ferry sail?",
+            "retrieved_context": [{"source_id": "f", "text": "The ferry sails at 7 a.m.", "similarity": 0.9}],
+        }
+    )
+
+    def sent(answer: str) -> list[str]:
+        rehearsal = Rehearsal(guard, request)
+        gate = ClaimGate(
+            rehearsal,
+            lambda text: whole_look(guard, request, text),
+            ClaimEnds(request.retrieved_context),
+            most_characters=1000,
+        )
+        steps = []
+        for word in answer.split(" "):
+            gate.feed(word + " ")
+            while (step := gate.step()) is not None:
+                steps.append(step)
+        gate.close()
+        while (step := gate.step()) is not None:
+            steps.append(step)
+        return [f"{step.stopped or 'out'}: {step.text.strip()}" for step in steps if step.text.strip()]
+
+    assert sent("Sure! Happy to help. The ferry sails at 7 a.m. [1]. Have a nice day!") == [
+        "out: Sure! Happy to help. The ferry sails at 7 a.m. [1].",
+        "out: Have a nice day!",
+    ]
+    assert [line.partition(":")[0] for line in sent("Sure! Happy to help.")] == ["block"]

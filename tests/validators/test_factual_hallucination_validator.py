@@ -39,9 +39,13 @@ CONTRADICTED, UNSUPPORTED, FABRICATED = (
             "Lewis et al. (2020) followed 412 office workers [1].", STUDY, PASSED, id="a study that the source names"
         ),
         pytest.param("The DOI is 10.5555/jwh.2020.04 [1].", STUDY, PASSED, id="a DOI that the source gives"),
-        pytest.param("Hello! How can I help?", RETURNS, [("flagged", "no_verifiable_claim")], id="a greeting is no answer"),
+        pytest.param(
+            "Hello! How can I help?", RETURNS, [("flagged", "no_verifiable_claim")], id="a greeting is no answer"
+        ),
         pytest.param("I could not find that in the documents.", RETURNS, SKIPPED, id="a refusal"),
-        pytest.param("Tôi không tìm thấy thông tin này trong tài liệu.", RETURNS, SKIPPED, id="a refusal in Vietnamese"),
+        pytest.param(
+            "Tôi không tìm thấy thông tin này trong tài liệu.", RETURNS, SKIPPED, id="a refusal in Vietnamese"
+        ),
         pytest.param("Which order do you mean?", RETURNS, SKIPPED, id="a question back"),
         pytest.param("I could not find that in the documents.", RETURNS, SKIPPED, id="a refusal"),
         pytest.param("", RETURNS, SKIPPED, id="no draft"),

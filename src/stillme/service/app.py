@@ -119,9 +119,7 @@ def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None 
     checkpoints = (
         Checkpoints(store, chosen.checkpoints_file, chosen.checkpoint_s) if store and chosen.checkpoint_s else None
     )
-    return Parts(
-        chosen, keys, metrics, pool, guard, pipeline, readiness, store, telemetry, upstream, checkpoints
-    )
+    return Parts(chosen, keys, metrics, pool, guard, pipeline, readiness, store, telemetry, upstream, checkpoints)
 
 
 def _searched(pipeline: ChatPipeline) -> object:

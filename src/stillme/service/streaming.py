@@ -26,8 +26,9 @@ from stillme.guard import Guard, grounder_for
 from stillme.limits import Amount, check_work, context_amount
 from stillme.models.embedding import embed
 from stillme.policy import Policy
-from stillme.reasons import Decision, Gate
+from stillme.reasons import Decision, Gate, Reason
 from stillme.response import delivered, respond
+from stillme.validators.base import Finding
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attempt
 from stillme.validators.registry import BUILT_IN
 from stillme.validators.repairs import repair
@@ -159,6 +160,8 @@ class Look:
     action: Action
     text: str
     """What goes out; where the action is block or clarify, what is said instead."""
+    waits: bool = False
+    """Whether nothing that could be checked has been said yet: it goes out with the first claim that does, or not at all."""
 
     @property
     def stops(self) -> bool:
@@ -264,7 +267,11 @@ class Rehearsal:
         evidence = self._evidence.with_draft(draft)
         told = {"generation_confidence": self._confidence(upto)}
         evidence.request = evidence.request.model_copy(update=told)
-        findings, patched = repair(self._chain, evidence, self._chain.observe(evidence, lambda: evidence.judgements))
+        seen = self._chain.observe(evidence, lambda: evidence.judgements)
+        # That an answer states something is asked of the whole of it: until it does, nothing goes out.
+        waits = begin == 0 and self._policy.mode == "enforce" and any(map(_finds_no_claim, seen))
+        seen = [f for f in seen if not _finds_no_claim(f)]
+        findings, patched = repair(self._chain, evidence, seen)
         left_out = any(f.outcome == "skipped" and (f.detail or "").startswith("not run: ") for f in findings)
         unjudged = left_out or (evidence.has_draft and attempt(lambda: evidence.judged)[1] is not None)
         claims_made = evidence.has_draft and (unjudged or bool(evidence.factual_claims))
@@ -274,7 +281,11 @@ class Rehearsal:
         if response.action in ("block", "clarify"):
             return Look(response.action, response.safe_response or "")
         is_repaired = patched is not None and self._policy.mode != "monitor" and ruling.decision is Decision.ANSWER
-        return Look(response.action, whole[:begin] + (patched if is_repaired and patched is not None else draft))
+        return Look(response.action, whole[:begin] + (patched if is_repaired and patched is not None else draft), waits)
+
+
+def _finds_no_claim(finding: Finding) -> bool:
+    return finding.reason == Reason.NO_VERIFIABLE_CLAIM and finding.gate is Gate.HARD
 
 
 class _Remembering:
@@ -382,6 +393,7 @@ class ClaimGate:
         """What went out."""
         self.released = 0
         """Characters of what the model wrote that went out."""
+        self._held = 0
         self.stopped_at: int | None = None
         """The end of the claim that stopped it."""
         self.fits = True
@@ -438,7 +450,7 @@ class ClaimGate:
         else:
             begin = self._restarts.before(KEPT)
             found = (begin + end for end in self._ends.found(text[begin:], complete=self._complete))
-            self._waiting = [end for end in found if end > self.released]
+            self._waiting = [end for end in found if end > max(self.released, self._held)]
         self._may_end = not MAY_END.isdisjoint(text[max([self.released, *self._waiting]) :])
 
     def _taken(self, end: int, *, last: bool) -> Step:
@@ -453,6 +465,9 @@ class ClaimGate:
             self.stopped_at = end
             self._waiting.clear()
             return Step(look.text, end, look.action)
+        if look.waits:
+            self._held = end
+            return Step("", self.released)
         text = look.text[len(self.sent) :]
         if self.released:
             self._restarts.note(self.text, self.released)
