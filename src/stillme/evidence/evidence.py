@@ -15,6 +15,7 @@ from stillme.evidence.citations import Marker, find_markers
 from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
 from stillme.evidence.conflicts import Disagreement, find_conflicts
 from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement
+from stillme.evidence.hedges import find_hedges
 from stillme.evidence.language import identify, requested_language
 from stillme.evidence.library import Library
 from stillme.evidence.names import Name, capitalised_words
@@ -218,10 +219,16 @@ class Evidence:
 
     @lazy
     def hidden(self) -> frozenset[int]:
-        """The tokens of the draft that are citation markers or web addresses: they are not part of what it says."""
+        """The tokens of the draft that are citation markers, web addresses or hedges in brackets: no part of what it says."""
         spans = [*(m.span for m in self.markers), *self.draft.urls]
         at = self.draft.token_at
-        return frozenset(i for a, b in spans for i in range(at(a), at(b - 1) + 1))
+        addresses = (i for a, b in spans for i in range(at(a), at(b - 1) + 1))
+        return frozenset(addresses).union(i for first, last in self.hedges for i in range(first, last))
+
+    @lazy
+    def hedges(self) -> list[tuple[int, int]]:
+        """The token ranges of the draft that say in brackets how sure it is of a statement."""
+        return find_hedges(self.draft)
 
     @lazy
     def draft_reading(self) -> Reading:
