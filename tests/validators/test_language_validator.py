@@ -32,7 +32,11 @@ def test_language(query: str, draft: str, expected: list[tuple[str, str | None]]
 THIRD = flagged("language_mismatch")
 
 
-@pytest.mark.parametrize("query", ["When does the museum open?", "Bảo tàng mở cửa lúc mấy giờ?"], ids=["asked in English", "asked in Vietnamese"])
+@pytest.mark.parametrize(
+    "query",
+    ["When does the museum open?", "Bảo tàng mở cửa lúc mấy giờ?"],
+    ids=["asked in English", "asked in Vietnamese"],
+)
 @pytest.mark.parametrize(
     "draft",
     [

@@ -79,7 +79,10 @@ def test_uncited_figures(query: str, draft: str, source: str, expected: list[tup
 
 def test_the_warning_can_be_left_out() -> None:
     """`warn_uncited: false` leaves the figures to CitationRequired."""
-    assert observe(NumericUnitsBasic(warn_uncited=False), Evidence.of("What does it cost?", "The fee is $45.", [EN])) == PASSED
+    assert (
+        observe(NumericUnitsBasic(warn_uncited=False), Evidence.of("What does it cost?", "The fee is $45.", [EN]))
+        == PASSED
+    )
 
 
 def test_the_warning_marks_the_figure_and_goes_with_the_citation_that_is_repaired_in() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stillme.evidence import Evidence
-from stillme.reasons import Gate, Reason
+from stillme.reasons import Gate
 from stillme.validators.base import Finding, Repair
 from stillme.validators.chain import ValidatorChain
 from stillme.validators.citation_relevance import CitationRelevance
@@ -70,7 +70,6 @@ def test_a_warning_whose_repair_does_not_hold_costs_no_answer_its_citation() -> 
         """Proposes, for a warning, an edit that makes the draft worse."""
 
         name = "Shouting"
-        gates = {Reason.OVERLY_VERBOSE: Gate.SOFT}
 
         def run(self, evidence: Evidence) -> Finding:
             """Flag, and propose to put a marker that points nowhere in front."""

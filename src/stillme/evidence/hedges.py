@@ -31,10 +31,10 @@ def find_hedges(text: Text) -> list[tuple[int, int]]:
     lowers, longest = text.lowers, max(map(len, _hedges()))
     found: list[tuple[int, int]] = []
     opened = -1
-    for i, token in enumerate(lowers):
-        if token == "(":
+    for i, lower in enumerate(lowers):
+        if lower == "(":
             opened = i
-        elif token == ")" and 0 <= opened and i - opened - 1 <= longest:
+        elif lower == ")" and opened >= 0 and i - opened - 1 <= longest:
             if tuple(lowers[opened + 1 : i]) in _hedges():
                 found.append((opened, i + 1))
             opened = -1

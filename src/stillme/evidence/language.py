@@ -11,16 +11,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
 
 from stillme.evidence.lexicon import SENTENCE_ENDS, Lexicon, Match
 from stillme.evidence.need import opens_request
-from stillme.evidence.rules import load
+from stillme.evidence.rules import load, small_words
 from stillme.evidence.text import Text, Word, fold
 
-__all__ = ["identify", "own_words", "requested_language", "syllables"]
+__all__ = ["identify", "is_english", "own_words", "requested_language", "syllables"]
 
 EN: Final = "en"
 VI: Final = "vi"
@@ -100,15 +99,19 @@ def syllables() -> frozenset[str]:
     )
 
 
-def _english_words() -> list[str]:
-    """The words of rules/english_words.txt."""
-    text = files("stillme.evidence.rules").joinpath("english_words.txt").read_text(encoding="utf-8")
-    return text.partition("\n")[2].split()
+def is_english(lower: str) -> bool:
+    """Whether texts write a word in small letters in English."""
+    return lower in _rules().english or lower in _in_both() or _rules().votes.get(lower, SILENT)[0] > 0
+
+
+@cache
+def _in_both() -> frozenset[str]:
+    return frozenset(" ".join(load("language")["both"].values()).split())
 
 
 def _listed(rules: dict[str, Any]) -> dict[str, Vote]:
     """The votes of words that are listed for themselves, weakest list first so that a stronger one overrides it."""
-    votes: dict[str, Vote] = dict.fromkeys(_english_words(), (PLAIN, 0, 0))
+    votes: dict[str, Vote] = dict.fromkeys(small_words("english"), (PLAIN, 0, 0))
     votes.update(dict.fromkeys(rules["common"]["en"].split(), (COMMON, 0, 0)))
     for lean, words in rules["both"].items():
         language, _, weight = lean.partition("_")

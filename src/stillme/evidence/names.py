@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from stillme.evidence.concepts import text_concepts
+from stillme.evidence.concepts import english_of, text_concepts
+from stillme.evidence.language import is_english
 from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text
+from stillme.evidence.text import Sentence, Text, word_of
 
-__all__ = ["Name", "capitalised_words", "find_names"]
+__all__ = ["Name", "capitalised_words", "find_names", "names_something"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,13 @@ def _never_names() -> frozenset[str]:
     """Capitalised words that name nothing by themselves: months, weekdays, titles of address, Roman numerals."""
     rules = load("names")
     return frozenset(" ".join(rules["never"].values()).split())
+
+
+@cache
+def names_something(concept: int) -> bool:
+    """Whether a concept is a name: texts write no English word for it in small letters."""
+    words = [word for entry in english_of(concept) for word in entry.split()]
+    return bool(words) and not any(is_english(word) or word_of(word).stop for word in words)
 
 
 def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:

@@ -58,5 +58,7 @@ class LanguageValidator(Observer):
         return self.skipped("the draft is too short to tell its language")
 
     def _mismatch(self, wanted: str, written: str) -> Finding:
-        asked = f"the user is to be answered in {NAMES[wanted]}" if wanted in NAMES else "the user's language is unknown"
+        asked = (
+            f"the user is to be answered in {NAMES[wanted]}" if wanted in NAMES else "the user's language is unknown"
+        )
         return self.flagged(Reason.LANGUAGE_MISMATCH, f"{asked}, the draft is in {NAMES[written]}")
