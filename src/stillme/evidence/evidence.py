@@ -11,6 +11,7 @@ from typing import Final
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.errors import BackendError
 from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
+from stillme.evidence.arithmetic import gives, sum_of
 from stillme.evidence.citations import Marker, find_markers
 from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
 from stillme.evidence.conflicts import Disagreement, find_conflicts
@@ -181,9 +182,19 @@ class Evidence:
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
         asked = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
-        if asked == "facts" and asks_for_opinion(self.query):
+        if (asked == "facts" and asks_for_opinion(self.query)) or asked == "philosophy":
             asked = "opinion"
-        return find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, asked=asked)
+        found = find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, asked=asked)
+        return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
+
+    def _is_computed(self, claim: Claim) -> bool:
+        """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""
+        if self.need.kind != "arithmetic" or not claim.factual or claim.markers:
+            return False
+        vi = self.language == "vi"
+        asked = (sum_of(self.query, s.first, s.last, vietnamese=vi) for s in split(self.query, ()))
+        results = [value for value in asked if value is not None]
+        return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], vietnamese=vi)
 
     @lazy
     def factual_claims(self) -> list[Claim]:

@@ -118,5 +118,3 @@ def _beyond(draft: Text, claims: Sequence[Claim], most: float) -> Iterator[Claim
 
 def _length(source: Text, start: int, end: int) -> int:
     return sum(word.word for word in source.words[source.token_at(start) : source.token_at(end)])
-
-

@@ -142,7 +142,12 @@ def _beside_the_question(evidence: Evidence) -> Iterator[Sentence]:
     draft, query = evidence.draft, evidence.query
     names = _questions().names(query)
     words = sum(word.word for word in query.words)
-    if not evidence.need.asks_facts or "broad" in names or names.isdisjoint({"narrow", "amounts"}) or words > LONGEST_NARROW:
+    if (
+        not evidence.need.asks_facts
+        or "broad" in names
+        or names.isdisjoint({"narrow", "amounts"})
+        or words > LONGEST_NARROW
+    ):
         return
     asked = _meanings(query, 0, len(query.words))
     speaks = True
