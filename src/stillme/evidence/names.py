@@ -109,11 +109,20 @@ def _run(text: Text, i: int, stop: int) -> int:
     return i
 
 
+def _goes_on(text: Text, i: int, last: int) -> bool:
+    """Whether a word is the first syllable of a name that is spelt as it is heard: 'Anh-xtanh'."""
+    return i + 2 < last and text.words[i + 1].text == "-" and not text.gaps[i + 1] and not text.words[i + 2].capital
+
+
 def _name(text: Text, first: int, last: int, opening: int, known: frozenset[str]) -> Name | None:
     """The run as a name, without words that name nothing; None if nothing is left."""
     words = text.words
     opens = first == opening or words[first - 1].text in '"“‘«:(*_|`'
-    while first < last and (words[first].stop or words[first].folded in _never_names()):
+    while (
+        first < last
+        and (words[first].stop or words[first].folded in _never_names())
+        and not _goes_on(text, first, last)
+    ):
         first += 1
         opens = False
     parts = tuple(w.folded.removesuffix("'s") for w in words[first:last] if w.word or w.number)

@@ -68,7 +68,9 @@ class Repetitions:
         words = self._draft.words[sentence.first : sentence.last]
         exact = {f"={w.stem}" for w in words[1:] if w.number or w.capital or w.lower in _negation()}
         ids = text_concepts(self._draft)[sentence.first : sentence.last]
-        meanings = [frozenset((w.stem, *found)) for w, found in zip(words, ids, strict=True) if w.content]
+        meanings: list[frozenset[str | int]] = [
+            frozenset((w.stem, *found)) for w, found in zip(words, ids, strict=True) if w.content
+        ]
         return _Said(frozenset({w.stem for w in words if w.content or w.capital} | exact), tuple(meanings))
 
     def _means_nothing_new(self, said: _Said, earlier: _Said) -> bool:
