@@ -34,6 +34,7 @@ class Reason(StrEnum):
     CONTEXT_CONTAINS_INSTRUCTIONS = "context_contains_instructions"
     # language and form
     LANGUAGE_MISMATCH = "language_mismatch"
+    LANGUAGE_UNDECIDED = "language_undecided"
     MISSING_REQUIRED_SECTION = "missing_required_section"
     OVERLY_VERBOSE = "overly_verbose"
     SHALLOW_PHILOSOPHICAL_ANSWER = "shallow_philosophical_answer"
@@ -44,6 +45,7 @@ class Reason(StrEnum):
     # grounding
     LOW_EVIDENCE_OVERLAP = "low_evidence_overlap"
     NUMBER_NOT_IN_SOURCES = "number_not_in_sources"
+    UNCITED_NUMBER = "uncited_number"
     ENTITY_NOT_IN_SOURCES = "entity_not_in_sources"
     CONTEXT_CONFLICT = "context_conflict_low_consensus"
     LOW_GENERATION_CONFIDENCE = "low_generation_confidence"

@@ -380,3 +380,62 @@ def test_a_question_is_never_talked_away(noise: str) -> None:
 
     assert need.kind in {"facts", "rewrite"}
     assert need.kind == "facts" or "translate" in noise
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        pytest.param("What is 48 / 6?", "arithmetic", id="a sum"),
+        pytest.param("12 cộng 30 bằng mấy?", "arithmetic", id="a sum in Vietnamese"),
+        pytest.param("Hello, what is 9 times 9?", "arithmetic", id="a sum behind a greeting"),
+        pytest.param("Which is nicer, rain or snow?", "opinion", id="a taste"),
+        pytest.param("Should I paint the fence white or brown?", "opinion", id="a choice of colours"),
+        pytest.param("Do lilies smell better than roses?", "opinion", id="a smell"),
+        pytest.param("Phở hay bún chả ngon hơn?", "opinion", id="a taste in Vietnamese"),
+        pytest.param("Nên xem phim hài hay phim kinh dị?", "opinion", id="a choice of films in Vietnamese"),
+        pytest.param("Is it ever right to break a promise?", "philosophy", id="ethics"),
+        pytest.param("Do we have free will?", "philosophy", id="free will"),
+        pytest.param("What is happiness?", "philosophy", id="a bare concept"),
+        pytest.param("Mục đích của cuộc đời là gì?", "philosophy", id="the purpose of life in Vietnamese"),
+        pytest.param("Hạnh phúc là gì?", "philosophy", id="a bare concept in Vietnamese"),
+        pytest.param("What a lovely morning!", "chitchat", id="a remark on the morning"),
+        pytest.param("I've had such a rough week", "chitchat", id="a remark on the week"),
+        pytest.param("Thời tiết hôm nay mát quá", "chitchat", id="the weather in Vietnamese"),
+    ],
+)  # fmt: skip
+def test_what_no_document_could_answer_needs_none(query: str, kind: str) -> None:
+    """Sums, tastes, philosophy and small talk."""
+    assert need_of(Text(query)) == Need(asks_sources=False, asks_facts=False, kind=kind)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("In your opinion, when was the Larkfield shop founded?", id="a date dressed as an opinion"),
+        pytest.param("In your view, who is the director of the museum?", id="a person dressed as an opinion"),
+        pytest.param("Your honest opinion: how many people work there?", id="a number dressed as an opinion"),
+        pytest.param("By your own opinion, what is the fee for a return?", id="a fee dressed as an opinion"),
+        pytest.param("Theo bạn thì công ty thành lập năm nào?", id="a date dressed as an opinion in Vietnamese"),
+        pytest.param("Hi! what is the refund limit?", id="behind a greeting"),
+        pytest.param("What a lovely morning! When does the shop open?", id="behind a remark"),
+        pytest.param("Trời đẹp quá, vé giá bao nhiêu vậy?", id="behind a remark in Vietnamese"),
+        pytest.param("calculate how much tax I owe", id="a sum that needs a rule"),
+        pytest.param("What is 3% of the yearly turnover?", id="a percentage of a fact"),
+        pytest.param("What is 2+2, and who founded Larkfield?", id="a sum with a fact behind it"),
+        pytest.param("Which is nicer, the Team plan or the Starter plan?", id="things that have names"),
+        pytest.param("Which plan looks better for 12 users?", id="things that have figures"),
+        pytest.param("What is the meaning of life insurance?", id="philosophy in the name of a product"),
+        pytest.param("What did Kant write about free will?", id="a philosopher"),
+        pytest.param("What does the handbook say about moral responsibility?", id="a document"),
+        pytest.param("What were the two forms of determinism?", id="a doctrine that was"),
+    ],
+)  # fmt: skip
+def test_a_question_of_fact_in_another_dress_needs_a_source(query: str) -> None:
+    """Whatever stands around it, a fact is asked for."""
+    assert need_of(Text(query)).source_required
+
+
+@pytest.mark.parametrize("query", ["What is 6 * 7? Cite your sources.", "Tự do là gì? Cho tôi nguồn tham khảo."])
+def test_who_asks_for_sources_gets_them_asked_for(query: str) -> None:
+    """A sum or a question of philosophy with a wish for sources needs a source."""
+    assert need_of(Text(query)).asks_sources

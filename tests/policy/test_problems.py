@@ -173,13 +173,31 @@ BAD_SETTINGS = [
     ),
     pytest.param(
         {"validators": {"SchemaFormat": {"required_sections": "Summary"}}},
-        "validators.SchemaFormat.required_sections must be a list of text, got 'Summary'",
+        "validators.SchemaFormat.required_sections must be a list of text that is not blank "
+        "or a mapping whose values are each a list of text that is not blank, got 'Summary'",
         id="one text for a list",
     ),
     pytest.param(
         {"validators": {"SchemaFormat": {"required_sections": ["Summary", 2]}}},
-        "validators.SchemaFormat.required_sections must be a list of text, got ['Summary', 2]",
+        "validators.SchemaFormat.required_sections must be a list of text that is not blank "
+        "or a mapping whose values are each a list of text that is not blank, got ['Summary', 2]",
         id="a list with something else in it",
+    ),
+    pytest.param(
+        {"validators": {"SchemaFormat": {"required_sections": {"default": ["Summary"], "litellm": "Sources"}}}},
+        "validators.SchemaFormat.required_sections must be a list of text that is not blank "
+        "or a mapping whose values are each a list of text that is not blank, got {'default': ['Summary'], 'litellm': 'Sources'}",
+        id="one text for the list of an endpoint",
+    ),
+    pytest.param(
+        {"validators": {"SchemaFormat": {"required_sections": {"litellm": [" "]}}}},
+        "validators.SchemaFormat.required_sections must be a list of text that is not blank",
+        id="a section without a name",
+    ),
+    pytest.param(
+        {"validators": {"SchemaFormat": {"required_sections": {}}}},
+        "validators.SchemaFormat.required_sections must be a list of text that is not blank",
+        id="a mapping of no endpoint at all",
     ),
     pytest.param(
         {"validators": {"EthicsAdapter": {"guard_callable": "print"}}},

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import pytest
 
+from stillme import Guard
 from stillme.evidence import Evidence
+from stillme.evidence.grounding import GroundingTask, Judgement
+from stillme.evidence.hedges import find_hedges, hedge
+from stillme.evidence.text import Text
 from stillme.validators.confidence_validator import ConfidenceValidator
 from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged, observe
 
@@ -45,3 +52,94 @@ def test_weak_support_worded_as_certain() -> None:
 
     assert observe(ConfidenceValidator(min_support=1.0), evidence) == flagged("uncertainty_missing")
     assert observe(ConfidenceValidator(min_support=1.0), hedged) == PASSED
+
+
+LIKELY, POSSIBLE = "likely, but not certain", "possible, but weakly supported"
+NHIEU_KHA_NANG = "nhiều khả năng đúng, nhưng chưa chắc chắn"
+
+
+@pytest.mark.parametrize(
+    ("query", "draft", "source", "expected"),
+    [
+        pytest.param("Do gift cards expire?", "Gift cards never expire [1].", RETURNS, f"Gift cards never expire ({LIKELY}) [1].", id="before the marker and the stop"),
+        pytest.param("Who pays the postage?", "The customer pays the return postage.", RETURNS, f"The customer pays the return postage ({LIKELY}) [1].", id="beside the citation that is repaired in with it"),
+        pytest.param("Who pays the postage?", "The customer pays the **return postage** [1].", RETURNS, f"The customer pays the **return postage** ({LIKELY}) [1].", id="behind words in bold"),
+        pytest.param("Do gift cards expire?", "I hope you are well. Gift cards never expire [1]. Shall I look for more?", RETURNS, f"I hope you are well. Gift cards never expire ({LIKELY}) [1]. Shall I look for more?", id="only the claim concerned"),
+        pytest.param("Phí vận chuyển ai trả?", "Phí vận chuyển do khách hàng chi trả [1].", DOI_TRA, f"Phí vận chuyển do khách hàng chi trả ({NHIEU_KHA_NANG}) [1].", id="in Vietnamese"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("mode", ["warn", "enforce"])
+def test_the_uncertainty_that_is_missing_is_added(
+    mode: str, query: str, draft: str, source: str, expected: str
+) -> None:
+    """The repaired text says how sure it is, of the weak claim alone, and was verified again."""
+    policy = {"mode": mode, "validators": {"ConfidenceValidator": {"min_support": 1.0}}}
+    context = [{"source_id": "a", "text": source, "similarity": 0.9}]
+
+    verdict = Guard(policy).verify({"query": query, "draft_answer": draft, "retrieved_context": context})
+
+    assert (verdict.decision, verdict.safe_response) == ("answer", expected)
+    assert "uncertainty_missing" in verdict.reasons
+    assert [f.repaired for f in verdict.findings if f.reason == "uncertainty_missing"] == [True]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A grounder that supports every claim, the n-th one with the n-th score."""
+
+    scores: tuple[float, ...]
+    id: str = "scored"
+
+    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
+        """One judgement a claim."""
+        return [[Judgement("supported", score, (0,)) for score in self.scores] for _ in tasks]
+
+
+def test_of_several_claims_each_weak_one_is_hedged_as_far_as_it_is_weak() -> None:
+    """A well supported claim stays certain; a fair one is likely, a poor one possible."""
+    request = {
+        "query": "What are the rules for returns?",
+        "draft_answer": "Gift cards never expire [1]. The customer pays the return postage [1]. Unused gear can be returned [1].",
+        "retrieved_context": [{"source_id": "a", "text": RETURNS, "similarity": 0.9}],
+    }
+
+    verdict = Guard({"mode": "enforce"}, grounder=Scored((0.7, 0.65, 0.55))).verify(request)
+
+    assert verdict.safe_response == (
+        f"Gift cards never expire [1]. The customer pays the return postage ({LIKELY}) [1]. "
+        f"Unused gear can be returned ({POSSIBLE}) [1]."
+    )
+
+
+def test_a_hedge_in_brackets_is_no_part_of_the_claim() -> None:
+    """The hedged claim is judged as the claim was, and asks for no second hedge."""
+    plain = Evidence.of("q", "Gift cards never expire [1].", [RETURNS])
+    hedged = Evidence.of("q", f"Gift cards never expire ({LIKELY}) [1].", [RETURNS])
+
+    assert [j.status for j in hedged.judgements] == [j.status for j in plain.judgements] == ["supported"]
+    assert observe(ConfidenceValidator(min_support=1.0), hedged) == PASSED
+
+
+def test_the_policy_can_leave_the_wording_alone() -> None:
+    """`repair: false` keeps the warning and changes nothing."""
+    policy = {"mode": "enforce", "validators": {"ConfidenceValidator": {"min_support": 1.0, "repair": False}}}
+    request = {
+        "query": "Do gift cards expire?",
+        "draft_answer": "Gift cards never expire [1].",
+        "retrieved_context": [{"source_id": "a", "text": RETURNS, "similarity": 0.9}],
+    }
+
+    verdict = Guard(policy).verify(request)
+
+    assert (verdict.action, verdict.safe_response) == ("deliver_with_warning", None)
+
+
+@pytest.mark.parametrize("score", [0.6, 0.59])
+@pytest.mark.parametrize("language", ["en", "vi", "other"])
+def test_a_hedge_is_found_again_where_it_was_put(score: float, language: str) -> None:
+    """What is written is what is read, however sure and in either language."""
+    text = Text(f"Tea is hot {hedge(score, language)} [1].")
+
+    ((first, last),) = find_hedges(text)
+
+    assert text.slice(first, last) == hedge(score, language)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stillme import Guard
 from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
 from stillme.validators.numeric_units_basic import NumericUnitsBasic
@@ -53,3 +54,47 @@ def test_titles_and_timestamps_count_as_said() -> None:
 def test_without_passages_it_is_skipped() -> None:
     """There is nothing to compare with; Gate 4 refuses such a claim."""
     assert observe(NumericUnitsBasic(), Evidence.of("q", "It costs $6.")) == SKIPPED
+
+
+UNCITED = flagged("uncited_number")
+
+
+@pytest.mark.parametrize(
+    ("query", "draft", "source", "expected"),
+    [
+        pytest.param("What does it cost?", "The fee is $45.", EN, UNCITED, id="a question of fact answered without a marker"),
+        pytest.param("Hi, how are you?", "It began in 1987 [1]. The fee is $45.", EN, UNCITED, id="a draft that cites one figure and not the other"),
+        pytest.param("What does it cost?", "The fee is $45 [1].", EN, PASSED, id="a cited one"),
+        pytest.param("What is it like?", "The run is popular. The fee is $45 [1].", EN, PASSED, id="a claim without a figure needs no warning of figures"),
+        pytest.param("Hi, how are you?", "The fee is $45.", EN, PASSED, id="neither are citations used nor is a source needed"),
+        pytest.param("What does it cost?", "The fee is $46.", EN, flagged("number_not_in_sources", "uncited_number"), id="a figure of no source without a marker has both"),
+        pytest.param("Phí là bao nhiêu?", "Phí là 450.000 đồng.", VI, UNCITED, id="without a marker in Vietnamese"),
+        pytest.param("Phí là bao nhiêu?", "Phí là 450.000 đồng [1].", VI, PASSED, id="with a marker in Vietnamese"),
+    ],
+)  # fmt: skip
+def test_uncited_figures(query: str, draft: str, source: str, expected: list[tuple[str, str | None]]) -> None:
+    """Where citations are used or a source is needed, a figure says where it is from."""
+    assert observe(NumericUnitsBasic(), Evidence.of(query, draft, [source])) == expected
+
+
+def test_the_warning_can_be_left_out() -> None:
+    """`warn_uncited: false` leaves the figures to CitationRequired."""
+    assert (
+        observe(NumericUnitsBasic(warn_uncited=False), Evidence.of("What does it cost?", "The fee is $45.", [EN]))
+        == PASSED
+    )
+
+
+def test_the_warning_marks_the_figure_and_goes_with_the_citation_that_is_repaired_in() -> None:
+    """It never refuses by itself, and a repaired draft has it no more."""
+    context = [{"source_id": "a", "text": EN, "similarity": 0.9}]
+    draft = "The fee is $45, and 5 percent goes to the trust."
+
+    verdict = Guard({"mode": "enforce"}).verify(
+        {"query": "What is the fee of the run?", "draft_answer": draft, "retrieved_context": context}
+    )
+
+    (found,) = (f for f in verdict.findings if f.reason == "uncited_number")
+    assert (str(found.gate), found.repaired) == ("soft", True)
+    assert [draft[a:b] for a, b in found.spans] == ["$45", "5 percent"]
+    assert verdict.safe_response == "The fee is $45, and 5 percent goes to the trust [1]."

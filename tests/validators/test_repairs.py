@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stillme.evidence import Evidence
-from stillme.validators.base import Repair
+from stillme.reasons import Gate
+from stillme.validators.base import Finding, Repair
 from stillme.validators.chain import ValidatorChain
 from stillme.validators.citation_relevance import CitationRelevance
 from stillme.validators.citation_required import CitationRequired
@@ -23,8 +24,9 @@ from stillme.validators.repairs import apply, repair
         pytest.param("abc [1].", [Repair(4, 7, "[2]")], "abc [2].", id="a replacement"),
         pytest.param("abcdef", [Repair(0, 4, "X"), Repair(2, 6, "Y")], "Xef", id="of two that overlap only the first"),
         pytest.param("abc", [Repair(1, 1, "-"), Repair(1, 1, "-")], "a-bc", id="the same edit twice is one"),
+        pytest.param("ab.", [Repair(2, 2, " [1]"), Repair(2, 2, " (likely)")], "ab (likely) [1].", id="two insertions at one place both count"),
     ],
-)
+)  # fmt: skip
 def test_apply(draft: str, repairs: list[Repair], expected: str) -> None:
     """Offsets are those of the original draft."""
     assert apply(draft, repairs) == expected
@@ -59,3 +61,27 @@ def test_a_patch_that_leaves_a_claim_uncited_is_not_a_repair() -> None:
     findings, patched = repair(chain, evidence, chain.observe(evidence))
 
     assert (patched, [f.repaired for f in findings]) == (None, [False])
+
+
+def test_a_warning_whose_repair_does_not_hold_costs_no_answer_its_citation() -> None:
+    """The repairs of hard findings are tried alone where all together bring up something new."""
+
+    class Shouting:
+        """Proposes, for a warning, an edit that makes the draft worse."""
+
+        name = "Shouting"
+
+        def run(self, evidence: Evidence) -> Finding:
+            """Flag, and propose to put a marker that points nowhere in front."""
+            return Finding(self.name, "flagged", gate=Gate.SOFT, reason="loud", repairs=(Repair(0, 0, "[9] "),))
+
+    chain = ValidatorChain([CitationRequired(), CitationRelevance(), Shouting()])
+    evidence = Evidence.of("q", "Tea is hot.", ["Tea is hot."])
+
+    findings, patched = repair(chain, evidence, chain.observe(evidence))
+
+    assert patched == "Tea is hot [1]."
+    assert [(f.validator, f.repaired) for f in findings if f.outcome == "flagged"] == [
+        ("CitationRequired", True),
+        ("Shouting", False),
+    ]

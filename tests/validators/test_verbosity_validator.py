@@ -192,7 +192,104 @@ def test_the_finding_counts_and_points() -> None:
     found = VerbosityValidator(min_words=5).run(Evidence.of("q", draft))
 
     assert [draft[start:end] for start, end in found.spans] == ["Please note that I may be wrong."]
-    assert found.detail == "7 of 11 words only hedge, announce or repeat"
+    assert found.detail == "7 of 11 words only hedge, announce, fill, repeat or go beyond the question"
+
+
+OPENING = "The museum opens at nine on weekdays. Tickets cost 12 euros for adults."
+FILLER = (
+    "When it comes to the museum, there are many different aspects to consider. In today's modern world, museums play a very important role in "
+    "our everyday life. As we all know, this is a topic of great interest, and it deserves our attention from many perspectives. "
+    "The museum opens at nine [1]. All things considered, there are various factors, and the subject is more complex than many people think."
+)
+FILLER_VI = (
+    "Khi nói đến bảo tàng, có rất nhiều khía cạnh cần xem xét. Trong xã hội hiện đại ngày nay, bảo tàng đóng vai trò vô cùng quan trọng trong "
+    "cuộc sống của mọi người. Như chúng ta đều biết, đây là một chủ đề được rất nhiều người quan tâm từ nhiều góc độ khác nhau. "
+    "Bảo tàng mở cửa lúc 9 giờ [1]. Nhìn chung, đây là một vấn đề phức tạp và rất đáng suy nghĩ."
+)
+SAME_POINT = (
+    "The buyer pays the return postage when goods are sent back. When goods are returned, the purchaser has to pay the postage of the return. "
+    "In other words, if a customer sends goods back, the customer pays the postage for the return. So it is the buyer who pays the postage "
+    "when the goods are returned, as said."
+)
+SAME_POINT_VI = (
+    "Người mua trả phí vận chuyển khi trả lại hàng. Khi hàng được trả lại, khách hàng thanh toán phí vận chuyển. "
+    "Nói cách khác, nếu trả lại hàng thì khách phải trả phí vận chuyển. Như vậy phí vận chuyển khi trả lại hàng do người mua trả."
+)
+STRETCHED = (
+    "The museum opens at nine on weekdays [1]. On weekdays it is at nine that the museum opens [1]. So on weekdays, the museum opens, "
+    "and it opens at nine [1]. On weekdays, at nine, the museum opens [1]. The museum, on weekdays, opens and it does so at nine [1]."
+)
+BESIDE = (
+    "The museum opens at nine [1]. It was founded by a merchant who collected coins, clocks and maps from many lands. Its first hall burned down and was "
+    "rebuilt in red brick by an architect from the north. The garden behind it has old chestnut trees, a pond with carp and a bronze statue "
+    "of the founder. A cafe on the second floor sells cakes, soup and coffee from local farms. The library next door lends novels, "
+    "maps and records to anybody with a card. Trams stop in front of the gate, and bicycles can be left in the yard. The shop offers "
+    "posters, cards and copies of the famous clock. A school class comes nearly every morning to draw the animals in the north wing."
+)
+BESIDE_VI = (
+    "Bảo tàng mở cửa lúc 9 giờ [1]. Tòa nhà do một thương nhân sưu tầm đồng hồ và tiền cổ dựng lên. Gian đầu tiên từng bị cháy rồi được xây lại bằng "
+    "gạch đỏ. Khu vườn phía sau có cây cổ thụ, ao cá chép và bức tượng đồng. Quán cà phê ở tầng hai bán bánh ngọt, súp và nước ép trái cây. "
+    "Thư viện bên cạnh cho mượn tiểu thuyết và bản đồ. Xe điện dừng ngay trước cổng, xe đạp gửi trong sân. Cửa hàng lưu niệm bán "
+    "tranh, thiệp và mô hình đồng hồ. Học sinh các lớp thường đến vẽ thú ở cánh phía bắc mỗi sáng."
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "draft"),
+    [
+        pytest.param("When does the museum open?", FILLER, id="filler around one fact"),
+        pytest.param("Bảo tàng mở cửa lúc mấy giờ?", FILLER_VI, id="filler around one fact in Vietnamese"),
+        pytest.param("Who pays the postage of a return?", SAME_POINT, id="one point in other words"),
+        pytest.param("Ai trả phí vận chuyển?", SAME_POINT_VI, id="one point in other words in Vietnamese"),
+        pytest.param("What are the hours?", STRETCHED, id="one sentence of the source told five times"),
+        pytest.param("When does the museum open?", BESIDE, id="a hundred words beside a question for one hour"),
+        pytest.param("Bảo tàng mở cửa lúc mấy giờ?", BESIDE_VI, id="a hundred words beside a question for one hour in Vietnamese"),
+    ],
+)  # fmt: skip
+def test_long_winded_prose_is_flagged(query: str, draft: str) -> None:
+    """Filler, the same point in other words, and far more than the question and its evidence need."""
+    assert observe(VerbosityValidator(), Evidence.of(query, draft, [OPENING])) == VERBOSE
+
+
+DENSE = (
+    "Adults take one or two tablets every six hours, and never more than eight in a day [1]. Children from six to twelve take half a tablet, at most four "
+    "times a day [1]. The medicine lowers fever, eases headaches and helps against toothache, but it does not reduce swelling [1]. It must not be "
+    "taken with alcohol, since both are broken down by the liver [1]. People with liver disease ask a doctor first [1]. An overdose shows late: "
+    "nausea comes on the first day, pain on the second, and jaundice on the third [1]. Keep the box dry, below 25 degrees, and out of the reach "
+    "of children [1]. Tablets that have changed colour belong in the pharmacy's collection box, not in the household waste [1]."
+)
+DENSE_VI = (
+    "Người lớn uống một hoặc hai viên mỗi sáu giờ, không quá tám viên một ngày [1]. Trẻ từ sáu đến mười hai tuổi uống nửa viên, nhiều nhất bốn lần mỗi ngày [1]. "
+    "Thuốc hạ sốt, giảm đau đầu và đau răng nhưng không giảm sưng [1]. Không dùng thuốc cùng rượu vì gan phải xử lý cả hai [1]. Người bệnh gan cần "
+    "hỏi bác sĩ trước [1]. Ngộ độc biểu hiện muộn: ngày đầu buồn nôn, ngày thứ hai đau bụng, ngày thứ ba vàng da [1]. Giữ hộp thuốc khô, dưới 25 độ và "
+    "xa tầm tay trẻ em [1]. Viên đổi màu phải đem đến quầy thu hồi của nhà thuốc [1]."
+)
+PRICES = (
+    "Delivery costs depend on the zone [1]:\n"
+    + "\n".join(f"- Zone {n}: parcels up to {n * 5} kilograms are delivered for {n * 3} euros within {n} days [1]" for n in range(1, 11))
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "draft"),
+    [
+        pytest.param("How is the medicine taken and kept?", DENSE, id="a dense leaflet"),
+        pytest.param("Uống và bảo quản thuốc thế nào?", DENSE_VI, id="a dense leaflet in Vietnamese"),
+        pytest.param("How much does delivery cost?", PRICES, id="a long list of prices for a question for a price"),
+        pytest.param("Why is the museum famous?", BESIDE, id="many facts for a broad question"),
+        pytest.param("Hello!", BESIDE, id="nothing was asked"),
+    ],
+)  # fmt: skip
+def test_a_dense_long_answer_passes(query: str, draft: str) -> None:
+    """Length alone is no fault."""
+    assert observe(VerbosityValidator(), Evidence.of(query, draft, [draft.replace(" [1]", "")])) == PASSED
+
+
+def test_an_answer_is_held_to_its_question_from_the_length_that_the_policy_says() -> None:
+    """`long_words` says from where on."""
+    evidence = Evidence.of("When does the museum open?", BESIDE, [OPENING])
+
+    assert observe(VerbosityValidator(long_words=1000), evidence) == PASSED
 
 
 PIECES = st.sampled_from(

@@ -1,4 +1,4 @@
-"""How an answer speaks: without shouting, decoration and filler, and closed as its style closes.
+"""How an answer speaks: without shouting, insults, decoration and filler, and closed as its style closes.
 
 Whatever the style, what an answer says stays as it is: claims, numbers, names, quotations, code, addresses and citations. That is not left
 to the rules: the text is read again at the end, and one that would say something else is given back as it came.
@@ -14,6 +14,8 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, Final, Literal
 
+from stillme.chat.capitals import calmed
+from stillme.chat.insults import Cut, insults
 from stillme.chat.rules import load
 from stillme.errors import InputError, nearest, shown
 from stillme.evidence.citations import Marker, find_markers
@@ -41,7 +43,7 @@ INLINE: Final = re.compile(
     r"`[^`\n]++`"  # code
     r"|!?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+\)"  # a link or a picture
     r"|(?<![\w'])'[^'\n]{1,400}+'(?!\w)"  # a quotation in single marks
-    r"|\$\$?[^$\n]{1,400}+\$\$?"  # a formula
+    r"|\$\$?(?=\S)[^$\n]{1,400}+(?<=\S)\$\$?(?!\d)"  # a formula, but not what stands between two amounts of money
     r"|<[^<>\n]{1,400}+>"  # markup
 )
 BLOCK_QUOTE: Final = re.compile(r"^[ \t]{0,3}>[^\n]*+", re.MULTILINE)
@@ -54,7 +56,7 @@ SENTENCE_ENDS: Final = frozenset('.!?…)]"”*_')
 UNSAID: Final = frozenset({"!", "?", ".", "…", ""})
 JOINERS: Final = "\ufe0f\u200d\U0001f3fb-\U0001f3ff"
 
-Kind = Literal["opener", "closer", "emoji", "punctuation", "closing"]
+Kind = Literal["opener", "closer", "emoji", "punctuation", "closing", "capitals", "insult"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +157,6 @@ class _Draft:
             first += 1
         return Sentence(first, s.last, self.text.starts[first], s.end) if first < s.last else None
 
-    def _tokens(self, s: Sentence) -> list[str]:
-        return self.text.tokens[s.first : s.last]
-
     @lazy
     def untouchable(self) -> list[tuple[int, int]]:
         """Character ranges of code, addresses, links, quotations, formulas, markup and citations, in order and apart."""
@@ -175,6 +174,11 @@ class _Draft:
         at = self.text.token_at
         spans = [*(m.span for m in self.markers), *self.text.urls]
         return frozenset(i for a, b in spans for i in range(at(a), at(b - 1) + 1))
+
+    @lazy
+    def insults(self) -> list[Cut]:
+        """The insults to the reader."""
+        return insults(self.text, self.sentences, self.untouchable)
 
     @lazy
     def head(self) -> list[Claim]:
@@ -219,9 +223,10 @@ class _Draft:
             first += 1
         while last > first and "closers" in self.fillers(sentences[last - 1]):
             last -= 1
-        said = [
-            tuple(t for t in self._tokens(s) if t not in UNSAID and not _decorates(t)) for s in sentences[first:last]
-        ]
+        insulting = {i for cut in self.insults for i in range(cut.first, cut.last)}
+        tokens = [(i, self.text.tokens[i]) for s in sentences[first:last] for i in range(s.first, s.last)]
+        # What is shouted is said in small letters, and a comma that set off an insult goes with it.
+        said = [t.lower() for i, t in tokens if i not in insulting and t not in UNSAID | {","} and not _decorates(t)]
         spans = [self.text.code, self.text.urls, self._quotations, [m.span for m in self.markers]]
         return tuple(said), *(tuple(raw[a:b] for a, b in each) for each in spans)
 
@@ -269,14 +274,33 @@ def _applied(text: str, changes: Sequence[_Change]) -> str:
 def _changes(draft: _Draft, style: _Style) -> list[_Change]:
     """What there is to change, in order and apart; fillers go whole, whatever stands in them."""
     changes = [*_opening_fillers(draft), *(() if style.keeps_closers else _closing_fillers(draft, style))]
-    if len(changes) >= len(draft.sentences):
+    changes += _insults(draft)
+    if sum(c.kind in ("opener", "closer") or _is_sentence(draft, c) for c in changes) >= len(draft.sentences):
         changes = []  # an answer of nothing else is left as it is
-    found = sorted([*changes, *_decorations(draft, style), *_shouting(draft, style)], key=lambda c: (c.start, -c.end))
+    capitals = [_Change("capitals", *each) for each in calmed(draft.text, draft.sentences, draft.untouchable)]
+    others = [*capitals, *_decorations(draft, style), *_shouting(draft, style)]
+    found = sorted([*changes, *others], key=lambda c: (c.start, -c.end))
     apart: list[_Change] = []
     for change in found:
         if not apart or change.start >= apart[-1].end:
             apart.append(change)
     return apart
+
+
+def _insults(draft: _Draft) -> list[_Change]:
+    """The insults go; the word behind one that opened a sentence opens it now."""
+    raw = draft.raw
+    return [
+        _Change("insult", cut.start, cut.end + 1, raw[cut.end].upper())
+        if cut.capital and not within(draft.untouchable, cut.end)
+        else _Change("insult", cut.start, cut.end)
+        for cut in draft.insults
+    ]
+
+
+def _is_sentence(draft: _Draft, change: _Change) -> bool:
+    """Whether a change takes out a whole sentence."""
+    return any(change.start <= s.start and s.end <= change.end for s in draft.sentences)
 
 
 def _opening_fillers(draft: _Draft) -> Iterator[_Change]:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, cast
 from stillme.evidence.rules import load, word_rules
 from stillme.evidence.text import Text, Word, fold, stem
 
-__all__ = ["concepts_of", "opposite_stems"]
+__all__ = ["concepts_of", "english_of", "opposite_stems"]
 
 Ids = tuple[int, ...]
 
@@ -103,6 +103,16 @@ def _cover(found: list[Ids | _Start], lowers: list[str], at: int, node: Ids | _S
     if node:
         ids, end = node, i
     found[at:end] = [ids] * (end - at)
+
+
+def english_of(concept: int) -> list[str]:
+    """The English words and phrases of a concept."""
+    return _english_columns().get(concept, [])
+
+
+@cache
+def _english_columns() -> dict[int, list[str]]:
+    return {number: columns[0].split("|") for number, columns in _rows("concepts")}
 
 
 @cache

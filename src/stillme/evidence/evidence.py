@@ -13,10 +13,12 @@ from typing import Final, get_args
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.errors import BackendError, shown
 from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
+from stillme.evidence.arithmetic import gives, sum_of
 from stillme.evidence.citations import Marker, find_markers
 from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
 from stillme.evidence.conflicts import Disagreement, find_conflicts
 from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement, Status
+from stillme.evidence.hedges import find_hedges
 from stillme.evidence.language import identify, requested_language
 from stillme.evidence.library import Library
 from stillme.evidence.markup import Markup, read_markup
@@ -200,13 +202,24 @@ class Evidence:
         """Every sentence of the draft as a claim, factual or not."""
         headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
         known = known_from(self.library.index.keys(), headings)
-        return find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known)
+        found = find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known)
+        return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
+
+    def _is_computed(self, claim: Claim) -> bool:
+        """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""
+        if self.need.kind != "arithmetic" or not claim.factual or claim.markers:
+            return False
+        vi = self.language == "vi"
+        asked = (sum_of(self.query, s.first, s.last, vietnamese=vi) for s in split(self.query, ()))
+        results = [value for value in asked if value is not None]
+        return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], vietnamese=vi)
 
     @lazy
     def asked(self) -> Asked:
         """What the question is about."""
         kind = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
-        return asked_by(self.query, "opinion" if kind == "facts" and asks_for_opinion(self.query) else kind)
+        wants_opinion = (kind == "facts" and asks_for_opinion(self.query)) or kind == "philosophy"
+        return asked_by(self.query, "opinion" if wants_opinion else kind)
 
     @lazy
     def factual_claims(self) -> list[Claim]:
@@ -254,11 +267,17 @@ class Evidence:
 
     @lazy
     def hidden(self) -> frozenset[int]:
-        """The tokens of the draft that are markup, citation markers or web addresses: they are not part of what it says."""
+        """The tokens of the draft that are markup, citation markers, web addresses or hedges in brackets: no part of what it says."""
         spans = [*(m.unread for m in self.markers), *self.draft.urls, *self.markup.hidden]
         at, starts = self.draft.token_at, self.draft.starts
         layout = (i for i, word in enumerate(self.draft.words) if word.text in LAYOUT)
-        return frozenset((*(i for a, b in spans for i in range(at(a), bisect_left(starts, b))), *layout))
+        hedged = (i for first, last in self.hedges for i in range(first, last))
+        return frozenset((*(i for a, b in spans for i in range(at(a), bisect_left(starts, b))), *layout, *hedged))
+
+    @lazy
+    def hedges(self) -> list[tuple[int, int]]:
+        """The token ranges of the draft that say in brackets how sure it is of a statement."""
+        return find_hedges(self.draft)
 
     @lazy
     def draft_reading(self) -> Reading:

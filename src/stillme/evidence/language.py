@@ -1,8 +1,8 @@
 """Which language a text is written in, and which one a question asks to be answered in.
 
 Each word votes. Function words and accented Vietnamese syllables weigh most; an unaccented word votes by whether it is
-a possible Vietnamese syllable, and one that is an English word too by how often each language writes it. Names vote
-little or not at all.
+a possible Vietnamese syllable, and one that is an English word too by how often each language writes it. A word that neither
+language has speaks for another one. Names vote little or not at all.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from stillme.evidence.lexicon import SENTENCE_ENDS, Lexicon, Match
 from stillme.evidence.need import opens_request
-from stillme.evidence.rules import load
+from stillme.evidence.rules import load, small_words
 from stillme.evidence.text import Text, Word, fold
 
-__all__ = ["identify", "requested_language"]
+__all__ = ["identify", "is_english", "own_words", "requested_language", "syllables"]
 
 EN: Final = "en"
 VI: Final = "vi"
@@ -30,6 +30,7 @@ LANGUAGES: Final = (EN, VI, OTHER)
 Vote = tuple[int, int, int]  # for English, for Vietnamese, for any other language
 
 SILENT: Final[Vote] = (0, 0, 0)
+STRANGE: Final[Vote] = (0, 0, 1)
 FUNCTION: Final = 4
 ACCENTED_SYLLABLE: Final = 3
 FOREIGN: Final = 3
@@ -37,15 +38,21 @@ SYLLABLE: Final = 2
 COMMON: Final = 2
 PLAIN: Final = 1
 ENOUGH: Final = 2
+# So many words that neither language has are another language, where nothing else speaks.
+STRANGERS: Final = 4
+MOSTLY: Final = 0.6
+# A longer quotation counts as the text's own words: nobody hides an answer in quotation marks.
+LONGEST_QUOTED: Final = 20
 # From here on, and with twice the votes of the next language, the plain count is trusted.
 CLEAR: Final = 9
 
 VIETNAMESE_ONLY: Final = frozenset("ăđơưĩũ" + "".join(map(chr, range(0x1EA0, 0x1EFA))))
 VIETNAMESE_SHARED: Final = frozenset("àáâãèéêìíòóôõùúý")
+VIETNAMESE: Final = VIETNAMESE_ONLY | VIETNAMESE_SHARED
 ACUTE_AND_DOT_BELOW: Final = frozenset("\u0301\u0323")
 STOPS: Final = ("p", "t", "c", "ch")
 ENGLISH_CONTRACTIONS: Final = frozenset({"s", "t", "m", "re", "ve", "ll", "d"})
-ENGLISH_ENDINGS: Final = ("ing", "ed", "ly", "ness", "ful", "less", "ers", "ight", "ck")
+ENGLISH_ENDINGS: Final = ("ings", "ing", "ed", "ly", "ness", "ful", "less", "ers", "er", "ies", "es", "s", "ight", "ck")
 # Scripts from Thai on are written without spaces, so that one token may be a whole clause.
 SPACELESS: Final = "\u0e00"
 # What holds an address or an identifier together.
@@ -69,13 +76,7 @@ class _Rules:
 def _rules() -> _Rules:
     rules = load("language")
     function = {name: words.split() for name, words in rules["function"].items()}
-    syllables = frozenset(
-        f"{onset}{rime}".replace("-", "")
-        for row in rules["syllables"]
-        for onset in row["onsets"].split()
-        for rime in row["rimes"].split()
-    )
-    votes = _listed(rules, syllables)
+    votes = _listed(rules)
     votes.update(dict.fromkeys(function["vi_unaccented"], (0, SYLLABLE + 1, 0)))
     votes.update(dict.fromkeys(function["vi"] + function["vi_shorthand"], (0, FUNCTION, 0)))
     votes.update(dict.fromkeys(function["en"], (FUNCTION, 0, 0)))
@@ -84,12 +85,34 @@ def _rules() -> _Rules:
     vietnamese = frozenset(function["vi"] + function["vi_unaccented"] + function["vi_shorthand"])
     pairs = {tuple(fold(pair).split()): tuple(pair.split()) for pair in rules["pairs"]}
     joiners, name_heads = frozenset(rules["joiners"].split()), frozenset(rules["name_heads"].split())
-    return _Rules(votes, syllables, english, vietnamese, joiners, name_heads, pairs)
+    return _Rules(votes, syllables(), english, vietnamese, joiners, name_heads, pairs)
 
 
-def _listed(rules: dict[str, Any], syllables: frozenset[str]) -> dict[str, Vote]:
+@cache
+def syllables() -> frozenset[str]:
+    """Every Vietnamese syllable without its accents."""
+    return frozenset(
+        f"{onset}{rime}".replace("-", "")
+        for row in load("language")["syllables"]
+        for onset in row["onsets"].split()
+        for rime in row["rimes"].split()
+    )
+
+
+def is_english(lower: str) -> bool:
+    """Whether texts write a word in small letters in English."""
+    return lower in _rules().english or lower in _in_both() or _rules().votes.get(lower, SILENT)[0] > 0
+
+
+@cache
+def _in_both() -> frozenset[str]:
+    return frozenset(" ".join(load("language")["both"].values()).split())
+
+
+def _listed(rules: dict[str, Any]) -> dict[str, Vote]:
     """The votes of words that are listed for themselves, weakest list first so that a stronger one overrides it."""
-    votes: dict[str, Vote] = dict.fromkeys(rules["common"]["en"].split(), (COMMON, 0, 0))
+    votes: dict[str, Vote] = dict.fromkeys(small_words("english"), (PLAIN, 0, 0))
+    votes.update(dict.fromkeys(rules["common"]["en"].split(), (COMMON, 0, 0)))
     for lean, words in rules["both"].items():
         language, _, weight = lean.partition("_")
         vote = (int(weight or 0), 0, 0) if language == EN else (0, int(weight or 0), 0)
@@ -97,7 +120,7 @@ def _listed(rules: dict[str, Any], syllables: frozenset[str]) -> dict[str, Vote]
     for words in rules["other"].values():
         votes.update(dict.fromkeys(words.split(), (0, 0, FOREIGN)))
     for word in rules["shared"].split():
-        en, vi, _ = votes.get(word, (0, SYLLABLE if word in syllables else 0, 0))
+        en, vi, _ = votes.get(word, (0, SYLLABLE if word in syllables() else 0, 0))
         votes[word] = (en, vi, FOREIGN - 1)
     votes.update(dict.fromkeys(rules["neutral"].split(), SILENT))
     return votes
@@ -148,10 +171,19 @@ def _vote_in_lower_case(word: str) -> Vote:
     if "'" in word:
         return _vote_of_contraction(word)
     if word.isascii():
-        if word in rules.syllables:
-            return 0, SYLLABLE, 0
-        return (COMMON if word.endswith(ENGLISH_ENDINGS) else PLAIN if len(word) > 1 else 0), 0, 0
+        return (0, SYLLABLE, 0) if word in rules.syllables else _vote_of_unlisted(word)
     return _vote_of_accented(word) if _is_latin(word) else _vote_of_other_script(word)
+
+
+def _vote_of_unlisted(word: str) -> Vote:
+    """A form of an English word speaks for English, a word that only ends like one for nothing, any other for another language."""
+    known = _rules().votes
+    for ending in ENGLISH_ENDINGS:
+        base = word.removesuffix(ending)
+        if base != word:
+            listed = any(known.get(form, SILENT)[0] for form in (base, base + "e", base + "y", base[:-1]))
+            return (COMMON, 0, 0) if listed else SILENT
+    return STRANGE if len(word) > 1 else SILENT
 
 
 def _vote_of_contraction(word: str) -> Vote:
@@ -165,9 +197,9 @@ def _vote_of_contraction(word: str) -> Vote:
 
 def _vote_of_accented(word: str) -> Vote:
     folded = fold(word)
-    if folded in _rules().syllables and _tone_fits(word, folded):
+    letters = {letter for letter in unicodedata.normalize("NFC", word) if not letter.isascii()}
+    if letters <= VIETNAMESE and folded in _rules().syllables and _tone_fits(word, folded):
         return 0, ACCENTED_SYLLABLE, 0
-    letters = {letter for letter in word if not letter.isascii()}
     if letters & VIETNAMESE_ONLY:
         return 0, SYLLABLE, 0
     return 0, 0, PLAIN if letters <= VIETNAMESE_SHARED else FOREIGN
@@ -230,11 +262,27 @@ def _identify_closely(text: Text, hidden: set[int]) -> str:
     votes = _count(told)
     en, vi, other = votes
     best = max(votes)
-    if best < ENOUGH:
+    strangers = sum(_vote(word) == STRANGE for word in told)
+    if best < ENOUGH or (other < best and strangers >= max(STRANGERS, MOSTLY * len(told))):
         return UNKNOWN
     if en and vi and other < best:
         return _of_mixture(told, en, vi)
+    firm = sum(vote[2] for vote in map(_vote, told) if vote[2] > PLAIN)
+    if other == best and firm < max(ENOUGH, en, vi):
+        return _of_strangers(told, votes)
     return LANGUAGES[votes.index(best)] if votes.count(best) == 1 else UNKNOWN
+
+
+def _of_strangers(told: list[str], votes: Vote) -> str:
+    """Words that no list has may be jargon: function words decide, then how many there are."""
+    rules, (en, vi, other) = _rules(), votes
+    english = any(word in rules.english for word in told)
+    vietnamese = any(word in rules.vietnamese for word in told)
+    if english != vietnamese and other < 3 * max(en, vi):
+        return EN if english else VI
+    if other >= STRANGERS and other > max(en, vi):
+        return OTHER
+    return EN if en >= ENOUGH and en > vi else VI if vi >= ENOUGH and vi > en else UNKNOWN
 
 
 def _of_mixture(told: list[str], en: int, vi: int) -> str:
@@ -251,6 +299,24 @@ def _of_mixture(told: list[str], en: int, vi: int) -> str:
     if vietnamese and not english and 3 * vi > en:
         return VI
     return UNKNOWN if en == vi else EN if en > vi else VI
+
+
+def own_words(text: Text) -> int:
+    """How many words a text has that show its language: not code, addresses, figures, names, nor a short quotation.
+
+    In scripts without capitals and spaces a word is taken to have two letters.
+    """
+    hidden = _hidden(text)
+    own = [word for i, word in enumerate(text.words) if word.word and i not in hidden and not text.quoted[i]]
+    quoted = [word for i, word in enumerate(text.words) if word.word and i not in hidden and text.quoted[i]]
+    every = own + quoted if len(quoted) > LONGEST_QUOTED else own
+    shouted = len(every) >= STRANGERS and all(word.upper or len(word.text) == 1 for word in every)
+    return sum(_size(word) for word in every if shouted or not word.capital)
+
+
+def _size(word: Word) -> int:
+    """How many words a token counts for: a clause without spaces counts for several."""
+    return max(1, len(word.text) // 2) if word.text[0] >= SPACELESS and not _is_latin(word.lower) else 1
 
 
 def _told(text: Text, hidden: set[int]) -> list[str]:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from stillme.evidence.concepts import text_concepts
+from stillme.evidence.concepts import english_of, text_concepts
+from stillme.evidence.language import is_english
 from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text
+from stillme.evidence.text import Sentence, Text, word_of
 
-__all__ = ["Name", "capitalised_words", "find_names"]
+__all__ = ["Name", "capitalised_words", "find_names", "names_something"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,13 @@ def _never_names() -> frozenset[str]:
     """Capitalised words that name nothing by themselves: months, weekdays, titles of address, Roman numerals."""
     rules = load("names")
     return frozenset(" ".join(rules["never"].values()).split())
+
+
+@cache
+def names_something(concept: int) -> bool:
+    """Whether a concept is a name: texts write no English word for it in small letters."""
+    words = [word for entry in english_of(concept) for word in entry.split()]
+    return bool(words) and not any(is_english(word) or word_of(word).stop for word in words)
 
 
 def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:
@@ -101,11 +109,20 @@ def _run(text: Text, i: int, stop: int) -> int:
     return i
 
 
+def _goes_on(text: Text, i: int, last: int) -> bool:
+    """Whether a word is the first syllable of a name that is spelt as it is heard: 'Anh-xtanh'."""
+    return i + 2 < last and text.words[i + 1].text == "-" and not text.gaps[i + 1] and not text.words[i + 2].capital
+
+
 def _name(text: Text, first: int, last: int, opening: int, known: frozenset[str]) -> Name | None:
     """The run as a name, without words that name nothing; None if nothing is left."""
     words = text.words
     opens = first == opening or words[first - 1].text in '"“‘«:(*_|`'
-    while first < last and (words[first].stop or words[first].folded in _never_names()):
+    while (
+        first < last
+        and (words[first].stop or words[first].folded in _never_names())
+        and not _goes_on(text, first, last)
+    ):
         first += 1
         opens = False
     parts = tuple(w.folded.removesuffix("'s") for w in words[first:last] if w.word or w.number)

@@ -13,7 +13,9 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final
 
+from stillme.evidence.arithmetic import sum_of
 from stillme.evidence.lexicon import SENTENCE_ENDS, Lexicon, Match
+from stillme.evidence.philosophy import needs_no_source
 from stillme.evidence.rules import load
 from stillme.evidence.text import Text, fold
 
@@ -28,6 +30,8 @@ ASSISTANT: Final = "assistant"
 REWRITE: Final = "rewrite"
 CODE: Final = "code"
 CHITCHAT: Final = "chitchat"
+ARITHMETIC: Final = "arithmetic"
+PHILOSOPHY: Final = "philosophy"
 STATEMENT: Final = "statement"  # of one sentence: it neither asks nor is any of the other kinds
 
 SMALL_TALK: Final = {"greeting": GREETING, "thanks": THANKS, "acknowledgement": CHITCHAT, "closing": CHITCHAT}
@@ -39,8 +43,11 @@ TALK: Final = {
     "chitchat": CHITCHAT,
     "chitchat_whole": CHITCHAT,
     "advice": OPINION,
+    "taste": OPINION,
 }
-TALKING: Final = tuple(name for name in TALK if name != "advice")
+TALKING: Final = tuple(name for name in TALK if name not in ("advice", "taste"))
+# A question of fact that one of these dresses up is still one of fact.
+DRESSING: Final = (OPINION, CHITCHAT)
 MUST_END: Final = ("assistant_whole", "opinion_whole", "chitchat_whole", "advice")
 ADVICE: Final = ("advice", "trouble")
 WORK: Final = (
@@ -54,7 +61,7 @@ WORDS: Final = (
     "address", "unaccented_you", "before_you", "tails", "moods", "advice_words", "advice_joins",
     "trouble_ends", "question_words", "question_particles",
     "source_words", "source_asked_en", "source_asked_vi", "source_before", "source_before_not", "source_after",
-    "source_of", "source_refused",
+    "source_of", "source_refused", "tasted", "judging",
 )  # fmt: skip
 QUOTATION_MARKS: Final = frozenset("\"'“”‘’«»")
 # How far what is made may stand from its verb: "write a short, funny and slightly rude birthday poem".
@@ -147,7 +154,7 @@ def _kind(query: Text) -> str:
     if query.code and not _words()["code_work"].isdisjoint(query.lowers):
         return CODE
     matches = _find(query)
-    if not matches:
+    if not matches and not _may_need_none(query):
         return CHITCHAT if query.blank else FACTS
     kinds: list[str] = []
     starts = [match.first for match in matches]
@@ -157,10 +164,15 @@ def _kind(query: Text) -> str:
         if kind in (FACTS, REWRITE):  # after "translate this:" comes the text itself
             return kind
         kinds.append(kind)
-    requests = [kind for kind in kinds if kind in (CODE, CREATIVE, OPINION, ASSISTANT)]
+    requests = [kind for kind in kinds if kind in (CODE, CREATIVE, OPINION, ASSISTANT, ARITHMETIC, PHILOSOPHY)]
     if STATEMENT in kinds and not requests:
         return FACTS
     return (requests or kinds)[0]
+
+
+def _may_need_none(query: Text) -> bool:
+    """Whether the query may be a sum or one of philosophy, which no phrase shows."""
+    return any(word.number for word in query.words) or needs_no_source(query) or sum_of(query) is not None
 
 
 def _find(query: Text) -> list[Match]:
@@ -172,6 +184,8 @@ def _find(query: Text) -> list[Match]:
         matches += _lexicon(*WORK).find(query)
     if not (words["address"].isdisjoint(tokens) and words["moods"].isdisjoint(tokens)):
         matches += _lexicon(*TALKING).find(query)
+    if not words["tasted"].isdisjoint(tokens):
+        matches += _lexicon("taste").find(query)
     if not (words["advice_words"].isdisjoint(tokens) or _heads("trouble").isdisjoint(tokens)):
         matches += _advice(query)
     # Small talk after something else changes nothing, so that only its first word is looked at.
@@ -236,13 +250,31 @@ class _Sentence:
         small = self._skip_small_talk()
         if small and self.first >= self.last:
             return small
+        if self._is_sum():
+            return ARITHMETIC
         kind = self._rewriting() or self._making() or self._talking()
         if kind == REWRITE:
             return kind
+        if kind in (None, *DRESSING) and needs_no_source(self._text()):
+            return PHILOSOPHY
         if kind is None:
             return FACTS if self._asks() else STATEMENT
+        if kind in DRESSING and self._asks_fact():
+            return FACTS
         second = _lexicon("also_asks").first(self.query, "also_asks", self.first, self.last)
         return FACTS if second else kind
+
+    def _text(self) -> Text:
+        return Text(self.query.slice(self.first, min(self.last + 1, len(self.query))))
+
+    def _is_sum(self) -> bool:
+        return sum_of(self.query, self.first, self.last) is not None
+
+    def _asks_fact(self) -> bool:
+        """Whether it asks for a fact in the dress of an opinion: when, how many, who is; unless that is to be judged."""
+        cores = _lexicon("fact_core").find(self.query, self.first, self.last)
+        judged = not _words()["judging"].isdisjoint(self.query.lowers[self.first : self.last])
+        return not judged and next(cores, None) is not None
 
     def _skip_small_talk(self) -> str | None:
         """Move past greetings, thanks and the like at the start; the kind of the first of them."""
@@ -346,8 +378,15 @@ class _Sentence:
             before = tokens[match.first - 1]
             if before[:1].isalnum() and before not in words["before_you"]:
                 return False
+        if match.name == "taste":
+            return self._names_nothing()
         rest = range(match.last, self.last) if match.name in MUST_END else ()
         return all(tokens[i] in words["tails"] or not tokens[i][:1].isalnum() for i in rest)
+
+    def _names_nothing(self) -> bool:
+        """Whether it speaks of no figure and of nothing that has a name: taste is of things that everybody knows."""
+        rest = self.query.words[self.first + 1 : self.last]
+        return not any(word.number or (word.capital and word.lower != "i") for word in rest)
 
     def _asks(self) -> bool:
         words, tokens = _words(), self.query.lowers[self.first : self.last]

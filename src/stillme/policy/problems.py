@@ -151,8 +151,12 @@ def _kind(node: Mapping[str, Any], is_number: bool = False) -> str:
         return f"a list of {_kind(node.get('items', {}))}"
     if kind == "object":
         keys = ", ".join(_keys(node))
-        return f"a mapping with the keys {keys}" if keys else "a mapping"
+        values = node.get("additionalProperties")
+        is_list = isinstance(values, Mapping) and values.get("type") == "array"
+        to = f" whose values are each {_kind(values or {})}" if is_list else ""
+        return f"a mapping with the keys {keys}" if keys else f"a mapping{to}"
     limit = f" of 1 to {node['maxLength']} characters" if "maxLength" in node else ""
+    limit = limit or (" that is not blank" if "minLength" in node else "")
     names = {"boolean": "true or false", "string": f"text{limit}"}
     return names.get(str(kind), f"{node['const']}" if "const" in node else "of another type")
 

@@ -54,8 +54,14 @@ class CitationRequired(Observer):
 
 def cite(evidence: Evidence, claim: Claim, passage: int) -> Repair:
     """The marker of a passage, put behind the last word of the claim."""
-    raw = evidence.draft.raw
-    end = claim.end
-    while end > claim.start and raw[end - 1] in CLOSING:
-        end -= 1
+    end = end_of_words(evidence, claim)
     return Repair(end, end, f" [{evidence.passages[passage].number}]")
+
+
+def end_of_words(evidence: Evidence, claim: Claim, closing: str = CLOSING) -> int:
+    """Where the words of a claim end: before the marks that close it and the markers behind them."""
+    raw, markers = evidence.draft.raw, {m.end: m.start for m in claim.markers}
+    end = claim.end
+    while end > claim.start and (end in markers or raw[end - 1] in closing):
+        end = markers.get(end, end - 1)
+    return end

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from stillme.reasons import Gate, Reason
-from stillme.validators.base import Finding, Observer
+from stillme.validators.base import Finding, Observer, Repair
+from stillme.validators.citation_required import end_of_words
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
+from stillme.evidence.claims import Claim
+from stillme.evidence.grounding import Judgement
+from stillme.evidence.hedges import hedge
 from stillme.evidence.reading import cues
 
 __all__ = ["ConfidenceValidator"]
+
+STOPS = " \t\n.!?…:;,|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +35,21 @@ class ConfidenceValidator(Observer):
     min_support: Annotated[float, Field(ge=0, le=1)] = 0.7
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
-        """Flag a given confidence below the threshold (equal passes), and weak claims worded as certain."""
+        """Flag a given confidence below the threshold (equal passes), and weak claims worded as certain; propose their hedge."""
         given = evidence.request.generation_confidence
         findings: list[Finding] = []
         if given is not None and given < self.min_generation_confidence:
             detail = f"generation confidence ({given:.2f}) below threshold ({self.min_generation_confidence:.2f})"
             findings.append(self.flagged(Reason.LOW_GENERATION_CONFIDENCE, detail))
         weak = [
-            c
+            (c, j)
             for c, j in evidence.judged
-            if j.supported and j.score < self.min_support and not _hedged(evidence, c.first, c.last)
+            if j.supported and j.score < self.min_support and not _hedged(evidence, c)
         ]
         if weak:
             detail = f"{len(weak)} claims are worded as certain with support below {self.min_support:.2f}"
-            findings.append(self.flagged(Reason.UNCERTAINTY_MISSING, detail, [claim.span for claim in weak]))
+            spans, repairs = [c.span for c, _ in weak], [_hedge(evidence, c, j) for c, j in weak]
+            findings.append(self.flagged(Reason.UNCERTAINTY_MISSING, detail, spans, repairs))
         if findings:
             return findings
         if given is None:
@@ -54,5 +61,14 @@ class ConfidenceValidator(Observer):
         return self.passed(f"generation confidence {given:.2f}")
 
 
-def _hedged(evidence: Evidence, first: int, last: int) -> bool:
-    return "unsure" in cues().among(evidence.draft.lowers[first:last])
+def _hedged(evidence: Evidence, claim: Claim) -> bool:
+    """Whether a claim has a word of doubt, or a hedge in brackets."""
+    in_brackets = any(claim.first <= first < claim.last for first, _ in evidence.hedges)
+    return in_brackets or "unsure" in cues().among(evidence.draft.lowers[claim.first : claim.last])
+
+
+def _hedge(evidence: Evidence, claim: Claim, judged: Judgement) -> Repair:
+    """How sure the answer may be of the claim, in the user's language, behind its last word and before its markers."""
+    told = evidence.language if evidence.language in ("en", "vi") else evidence.draft_language
+    end = end_of_words(evidence, claim, STOPS)
+    return Repair(end, end, f" {hedge(judged.score, told)}")

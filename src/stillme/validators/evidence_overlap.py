@@ -45,8 +45,11 @@ class EvidenceOverlap(Observer):
         return self.passed(f"overlap {share:.2f}")
 
     def share(self, evidence: Evidence) -> float:
-        words = evidence.draft.words
-        claims = [[w.lower for w in words[c.first : c.last] if w.word] for c in evidence.factual_claims]
+        words, hidden = evidence.draft.words, evidence.hidden
+        claims = [
+            [words[i].lower for i in range(c.first, c.last) if words[i].word and i not in hidden]
+            for c in evidence.factual_claims
+        ]
         size = max(1, min(self.ngram, sum(map(len, claims)) // 4))  # a few words have too few sequences to tell by
         said = {gram for claim in claims for gram in zip(*(claim[k:] for k in range(size)), strict=False)}
         if not said:

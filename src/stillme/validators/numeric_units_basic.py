@@ -1,39 +1,79 @@
-"""The figures of the answer stand in the sources, by value."""
+"""The figures of the answer stand in the sources, by value, and say which one they are from."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
+from stillme.validators.citation_required import cite
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
+from stillme.evidence.claims import Claim
+from stillme.evidence.numbers import Quantity
 
 __all__ = ["NumericUnitsBasic"]
+
+MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
 class NumericUnitsBasic(Observer):
-    """Every number, date, percentage and amount of the answer stands in a source, compared by value and unit."""
+    """Every number, date, percentage and amount of the answer stands in a source, by value and unit, and is cited.
+
+    A figure without a citation is a warning where the draft cites or the question needs a source; `warn_uncited: false` leaves it out.
+    """
 
     name: ClassVar[str] = "NumericUnitsBasic"
-    gates: ClassVar = {Reason.NUMBER_NOT_IN_SOURCES: Gate.SOFT}
+    gates: ClassVar = {Reason.NUMBER_NOT_IN_SOURCES: Gate.SOFT, Reason.UNCITED_NUMBER: Gate.SOFT}
 
-    def run(self, evidence: Evidence) -> Finding:
-        """Flag figures that no passage, title or timestamp states."""
+    warn_uncited: bool = True
+
+    def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
+        """Flag figures that no passage, title or timestamp states, and figures in claims without a marker."""
         if not evidence.passages:
             return self.skipped("no passages")
-        figures = evidence.claim_quantities
-        if not figures:
+        if not evidence.claim_quantities:
             return self.skipped("no figures in the claims")
-        unknown = [q for q in figures if not evidence.states(q)]
+        findings = [f for f in (self._unknown(evidence), self._uncited(evidence)) if f is not None]
+        return findings or self.passed()
+
+    def _unknown(self, evidence: Evidence) -> Finding | None:
+        unknown = [q for q in evidence.claim_quantities if not evidence.states(q)]
         if not unknown:
-            return self.passed()
-        text = evidence.draft
+            return None
         return self.flagged(
-            Reason.NUMBER_NOT_IN_SOURCES,
-            f"in no source: {', '.join(text.slice(q.first, q.last) for q in unknown[:8])}",
-            [(text.starts[q.first], text.ends[q.last - 1]) for q in unknown],
+            Reason.NUMBER_NOT_IN_SOURCES, f"in no source: {_named(evidence, unknown)}", _spans(evidence, unknown)
         )
+
+    def _uncited(self, evidence: Evidence) -> Finding | None:
+        """Figures in claims without a marker, and for the claims that a source supports the marker of that source."""
+        if not self.warn_uncited or not (evidence.markers or evidence.need.source_required):
+            return None
+        uncited = {claim.start: figures for claim in evidence.factual_claims if (figures := _figures(evidence, claim))}
+        if not uncited:
+            return None
+        figures = [q for found in uncited.values() for q in found]
+        repairs = [
+            cite(evidence, claim, judged.passages[0])
+            for claim, judged in evidence.judged
+            if claim.start in uncited and judged.supported
+        ]
+        detail = f"without a citation: {_named(evidence, figures)}"
+        return self.flagged(Reason.UNCITED_NUMBER, detail, _spans(evidence, figures), repairs)
+
+
+def _figures(evidence: Evidence, claim: Claim) -> list[Quantity]:
+    """The figures of a claim that cites nothing."""
+    return [] if claim.markers else evidence.draft_reading.statements[claim.index].quantities
+
+
+def _named(evidence: Evidence, figures: Sequence[Quantity]) -> str:
+    return ", ".join(evidence.draft.slice(q.first, q.last) for q in figures[:MOST_NAMED])
+
+
+def _spans(evidence: Evidence, figures: Sequence[Quantity]) -> list[tuple[int, int]]:
+    return [(evidence.draft.starts[q.first], evidence.draft.ends[q.last - 1]) for q in figures]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import Field
 
-from stillme.evidence.lexicon import Lexicon, Match
+from stillme.evidence.lexicon import Lexicon
+from stillme.evidence.philosophy import is_philosophical
 from stillme.evidence.rules import load
 from stillme.evidence.text import Text
 from stillme.reasons import Gate, Reason
@@ -24,19 +25,8 @@ MIN_CONTENT_WORDS: Final = 4
 
 
 @cache
-def _questions() -> Lexicon:
-    rules = load("philosophy")
-    return Lexicon(rules["questions"], rules["classes"])
-
-
-@cache
 def _answers() -> Lexicon:
     return Lexicon(load("philosophy")["answers"])
-
-
-@cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(str(load("philosophy")[name]).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,27 +75,6 @@ class PhilosophicalDepthValidator(Observer):
         if _answers().names(draft) or _positions(draft) > 1:
             return None
         return "no reason and no second position"
-
-
-def is_philosophical(query: Text) -> bool:
-    """Whether the question is one of philosophy itself, not one about a philosopher, a book or a document."""
-    matches = list(_questions().find(query))
-    names = {match.name for match in matches}
-    if "factual" in names or any(match.name == "about_views" and _names_thinker(query, match) for match in matches):
-        return False
-    return "philosophical" in names or any(match.name == "bare" and _is_bare(query, match) for match in matches)
-
-
-def _is_bare(query: Text, match: Match) -> bool:
-    return match.last >= len(query) or query.lowers[match.last] in _words("endings")
-
-
-def _names_thinker(query: Text, views: Match) -> bool:
-    """Whether a name stands in the question (at its start only before the verb), or a document is asked about."""
-    known = _words("not_thinkers")
-    opening = 0 if views.first == 1 and not query.words[0].stop else 1
-    named = any(w.capital and not w.upper and w.lower not in known for w in query.words[opening:])
-    return named or any(w.lower in _words("documents") for w in query.words)
 
 
 def _positions(draft: Text) -> int:

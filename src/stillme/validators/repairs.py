@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from stillme.reasons import Gate
 from stillme.validators.base import Finding, Repair
 
 if TYPE_CHECKING:
@@ -16,10 +17,13 @@ __all__ = ["apply", "repair"]
 
 
 def apply(draft: str, repairs: Sequence[Repair]) -> str:
-    """The draft with the repairs applied from the end to the start; of two that overlap only the first counts."""
+    """The draft with the repairs applied from the end to the start; of two that overlap only the first counts.
+
+    Insertions at one place all count: a hedge stands before a marker.
+    """
     kept: list[Repair] = []
     for edit in sorted(set(repairs), key=lambda r: (r.start, r.end, r.text)):
-        if not kept or (edit.start >= kept[-1].end and edit.start > kept[-1].start):
+        if not kept or edit.start >= kept[-1].end:
             kept.append(edit)
     for edit in reversed(kept):
         draft = draft[: edit.start] + edit.text + draft[edit.end :]
@@ -29,18 +33,27 @@ def apply(draft: str, repairs: Sequence[Repair]) -> str:
 def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -> tuple[list[Finding], str | None]:
     """The findings with those marked `repaired` that the patched draft no longer has, and the patched draft.
 
-    The patch is taken only if verifying it shows no flag that the original did not have, and mends at least one.
+    A patch is taken only if verifying it shows no flag that the original did not have, and mends at least one. Where all the
+    repairs together are not taken, those of hard findings are tried alone: a warning never costs an answer its repair.
     """
-    proposed = [r for f in findings if f.outcome == "flagged" for r in f.repairs]
-    if not proposed:
-        return findings, None
-    patched = apply(evidence.draft.raw, proposed)
-    again = chain.observe(evidence.with_draft(patched))
-    before, after = _flags(findings), _flags(again)
-    mended = before - after
-    if not mended or after - before:
-        return findings, None
-    return [replace(f, repaired=True) if f.repairs and _key(f) in mended else f for f in findings], patched
+    proposed = [f for f in findings if f.outcome == "flagged" and f.repairs]
+    hard = [f for f in proposed if f.gate is Gate.HARD]
+    for attempt in (proposed, hard if hard != proposed else []):
+        mended, patched = _tried(chain, evidence, findings, attempt)
+        if mended:
+            return [replace(f, repaired=True) if f in attempt and _key(f) in mended else f for f in findings], patched
+    return findings, None
+
+
+def _tried(
+    chain: ValidatorChain, evidence: Evidence, findings: Sequence[Finding], attempt: Sequence[Finding]
+) -> tuple[set[tuple[str, str | None]], str]:
+    """What the repairs of some findings mend, verified, and the patched draft; nothing if they bring up anything new."""
+    patched = apply(evidence.draft.raw, [r for f in attempt for r in f.repairs])
+    if not attempt or patched == evidence.draft.raw:
+        return set(), patched
+    before, after = _flags(findings), _flags(chain.observe(evidence.with_draft(patched)))
+    return (set() if after - before else before - after), patched
 
 
 def _key(finding: Finding) -> tuple[str, str | None]:

@@ -10,13 +10,20 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
+from stillme.evidence.counterparts import may_stand_in
+from stillme.evidence.names import Name
 
 __all__ = ["RetrievalCoverage"]
+
+OTHER = {"en": ("vi",), "vi": ("en",)}
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalCoverage(Observer):
-    """Every name in the answer's claims stands in a source, its title or its address."""
+    """Every name in the answer's claims stands in a source, its title or its address, in either language.
+
+    Where a source is in the other language, a name that may be translated and whose counterpart cannot be told is not flagged.
+    """
 
     name: ClassVar[str] = "RetrievalCoverage"
     gates: ClassVar = {Reason.ENTITY_NOT_IN_SOURCES: Gate.SOFT}
@@ -28,8 +35,7 @@ class RetrievalCoverage(Observer):
         names = evidence.claim_names
         if not names:
             return self.skipped("no names in the claims")
-        readings = evidence.source_readings
-        unknown = [name for name in names if not any(r.holds_name(name) for r in readings)]
+        unknown = [name for name in names if self._is_missing(evidence, name)]
         if not unknown:
             return self.passed()
         text = evidence.draft
@@ -39,3 +45,16 @@ class RetrievalCoverage(Observer):
             f"in no source: {named}; more documents may need to be retrieved",
             [(text.starts[n.first], text.ends[n.last - 1]) for n in unknown],
         )
+
+    def _is_missing(self, evidence: Evidence, name: Name) -> bool:
+        draft, written = evidence.draft, _language(evidence)
+        if any(reading.holds_name(name) for reading in evidence.source_readings):
+            return False
+        abroad = [r for r in evidence.source_readings if r.language in OTHER[written]]
+        return not any(may_stand_in(name, draft, written, reading) for reading in abroad)
+
+
+def _language(evidence: Evidence) -> str:
+    """The draft's language; where it cannot be told, the user's, else what its accents show."""
+    told = next((each for each in (evidence.draft_language, evidence.language) if each in OTHER), None)
+    return told or ("vi" if evidence.draft.accented else "en")

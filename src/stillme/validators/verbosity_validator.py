@@ -1,8 +1,7 @@
-"""VerbosityValidator: the answer is not buried in hedges, disclaimers, announcements and repetitions."""
+"""VerbosityValidator: the answer is not buried in hedges, filler, repetitions and what nobody asked."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
+from stillme.evidence.concepts import text_concepts
 from stillme.evidence.lexicon import Lexicon
+from stillme.evidence.repetition import Repetitions, stretched
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, fold, word_of
 from stillme.reasons import Gate, Reason
@@ -24,45 +25,54 @@ __all__ = ["VerbosityValidator"]
 PADDED_WITH_CUE: Final = 0.65
 PADDED_WITHOUT_CUE: Final = 0.85
 CORE_WITHOUT_CUE: Final = 0.6
-SAME: Final = 0.8
-MIN_REPEATED_WORDS: Final = 4
-REMEMBERED: Final = 12
+LONGEST_NARROW: Final = 16
+ASKED_SHARE: Final = 0.5
+ITEM_MARKS: Final = "-*•|+"
+MARK_REACH: Final = 8
 
 
 @cache
 def _cues() -> Lexicon:
-    return Lexicon({"cues": load("padding")["cues"]})
+    rules = load("padding")
+    return Lexicon({name: rules[name] for name in ("cues", "winding")})
+
+
+@cache
+def _questions() -> Lexicon:
+    rules = load("padding")
+    return Lexicon({name: rules[name] for name in ("narrow", "amounts", "broad")})
 
 
 class _Vocabulary(NamedTuple):
-    """Stems of the words that padding is made of: what only padding speaks of, and everything it uses."""
+    """Stems of the words that padding is made of: what only padding speaks of, everything it uses, and all that fills."""
 
     core: frozenset[str]
     every: frozenset[str]
+    filling: frozenset[str]
 
 
 @cache
 def _vocabulary(folded: bool) -> _Vocabulary:
-    core, filler = (" ".join(load("padding")[name].values()).split() for name in ("core", "filler"))
+    names = ("core", "filler", "winding_words")
+    core, filler, winding = (" ".join(load("padding")[name].values()).split() for name in names)
     spell = fold if folded else str
-    stems = [frozenset(word_of(spell(word)).stem for word in words) for words in (core, [*core, *filler])]
-    return _Vocabulary(*stems)
-
-
-@cache
-def _negation() -> frozenset[str]:
-    return frozenset(str(load("padding")["negation"]).split())
+    lists = (core, [*core, *filler], [*core, *filler, *winding])
+    return _Vocabulary(*(frozenset(word_of(spell(word)).stem for word in words) for words in lists))
 
 
 @dataclass(frozen=True, slots=True)
 class VerbosityValidator(Observer):
-    """At most `max_ratio` of a draft of `min_words` words or more stands in sentences that only hedge or repeat."""
+    """At most `max_ratio` of a draft of `min_words` words or more stands in sentences that hedge, fill or repeat.
+
+    From `long_words` words on, an answer to a question for one fact is held to it: what does not speak of it counts too.
+    """
 
     name: ClassVar[str] = "VerbosityValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.OVERLY_VERBOSE: Gate.SOFT}
 
     max_ratio: Annotated[float, Field(ge=0, le=1)] = 0.5
     min_words: Annotated[int, Field(ge=0)] = 40
+    long_words: Annotated[int, Field(ge=0)] = 100
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag a draft in which padding outweighs what is said."""
@@ -72,64 +82,97 @@ class VerbosityValidator(Observer):
         words = sum(word.word for word in draft.words)
         if words < self.min_words:
             return self.passed()
-        padding = list(_padding(draft, evidence.draft_sentences, evidence.query))
-        padded = sum(sum(word.word for word in draft.words[s.first : s.last]) for s in padding)
+        padding = {s.start: s for s in (*_padding(evidence), *_stretched(evidence))}
+        if words >= self.long_words:
+            padding |= {s.start: s for s in _beside_the_question(evidence)}
+        found = [padding[start] for start in sorted(padding)]
+        padded = sum(sum(word.word for word in draft.words[s.first : s.last]) for s in found)
         if padded <= self.max_ratio * words:
             return self.passed()
         return self.flagged(
             Reason.OVERLY_VERBOSE,
-            f"{padded} of {words} words only hedge, announce or repeat",
-            spans=[(s.start, s.end) for s in padding],
+            f"{padded} of {words} words only hedge, announce, fill, repeat or go beyond the question",
+            spans=[(s.start, s.end) for s in found],
         )
 
 
-def _padding(draft: Text, sentences: Sequence[Sentence], query: Text) -> Iterator[Sentence]:
+def _padding(evidence: Evidence) -> Iterator[Sentence]:
     """The sentences that say nothing, or nothing new."""
-    asked = {word.stem for word in query.words}
-    seen: set[frozenset[str]] = set()
-    latest: deque[frozenset[str]] = deque(maxlen=REMEMBERED)
-    for sentence in sentences:
-        if _is_empty(draft, sentence, asked):
+    draft = evidence.draft
+    asked = {word.stem for word in evidence.query.words}
+    vocabulary = _vocabulary(not draft.accented)
+    repetitions = Repetitions(draft, vocabulary.filling)
+    for sentence in evidence.draft_sentences:
+        if _is_empty(draft, sentence, asked, vocabulary) or repetitions.says_again(sentence):
             yield sentence
-            continue
-        said = _said(draft, sentence)
-        if len(said) < MIN_REPEATED_WORDS:
-            continue
-        if said in seen or any(_adds_nothing(said, earlier) for earlier in latest):
-            yield sentence
-        seen.add(said)
-        latest.append(said)
 
 
-def _is_empty(draft: Text, sentence: Sentence, asked: set[str]) -> bool:
+def _is_empty(draft: Text, sentence: Sentence, asked: set[str], vocabulary: _Vocabulary) -> bool:
     """Whether a sentence is made of padding words: mostly, where it says so itself, else nearly all.
 
-    What the question asks about is no padding.
+    What the question asks about is no padding, but where a sentence only winds on it does not make it one that says something.
     """
     content = [word for word in draft.words[sentence.first : sentence.last] if word.content]
     if not content or any(word.number for word in content):
         return False
-    vocabulary = _vocabulary(not draft.accented)
+    cues = {match.name for match in _cues().find(draft, sentence.first, sentence.last)}
+    if "winding" in cues and all(word.stem in vocabulary.filling or word.stem in asked for word in content):
+        return True
     padding = [word.stem for word in content if word.stem in vocabulary.every and word.stem not in asked]
     share = len(padding) / len(content)
-    if share < PADDED_WITH_CUE:
-        return False
     core = sum(stem in vocabulary.core for stem in padding) / len(content)
-    if share >= PADDED_WITHOUT_CUE and core >= CORE_WITHOUT_CUE:
-        return True
-    return next(_cues().find(draft, sentence.first, sentence.last), None) is not None
+    nearly_all = share >= PADDED_WITHOUT_CUE and core >= CORE_WITHOUT_CUE
+    return nearly_all or (share >= PADDED_WITH_CUE and "cues" in cues)
 
 
-def _said(draft: Text, sentence: Sentence) -> frozenset[str]:
-    """What a sentence says, as a set: its content words; figures, names and negations once more, behind a mark."""
-    words = draft.words[sentence.first : sentence.last]
-    exact = {f"={w.stem}" for w in words[1:] if w.number or w.capital or w.lower in _negation()}
-    return frozenset({w.stem for w in words if w.content or w.capital} | exact)
+def _stretched(evidence: Evidence) -> Iterator[Sentence]:
+    """The sentences that say at length what one sentence of a source says."""
+    if not evidence.passages:
+        return
+    sources = [passage.text for passage in evidence.passages]
+    for claim in stretched(evidence.draft, evidence.judged, sources):
+        yield evidence.draft_sentences[claim.index]
 
 
-def _adds_nothing(said: frozenset[str], earlier: frozenset[str]) -> bool:
-    """Whether a sentence holds what an earlier one holds, but for a few words that are no figure, name or negation."""
-    added = {word for word in said - earlier if word.removeprefix("=") not in earlier}
-    if not added:
-        return True
-    return len(added) <= (1 - SAME) * len(said) and earlier <= said and not any(w.startswith("=") for w in added)
+# the question
+
+
+def _beside_the_question(evidence: Evidence) -> Iterator[Sentence]:
+    """The sentences that do not speak of the one fact that is asked; items of a list go with the line that leads to them."""
+    draft, query = evidence.draft, evidence.query
+    names = _questions().names(query)
+    words = sum(word.word for word in query.words)
+    if (
+        not evidence.need.asks_facts
+        or "broad" in names
+        or names.isdisjoint({"narrow", "amounts"})
+        or words > LONGEST_NARROW
+    ):
+        return
+    asked = _meanings(query, 0, len(query.words))
+    speaks = True
+    for sentence in evidence.draft_sentences:
+        if not _is_item(draft, sentence):
+            figure = "amounts" in names and any(w.number for w in draft.words[sentence.first : sentence.last])
+            speaks = _share(asked, _meanings(draft, sentence.first, sentence.last)) >= (0.01 if figure else ASKED_SHARE)
+        if not speaks:
+            yield sentence
+
+
+def _meanings(text: Text, first: int, last: int) -> list[frozenset[str | int]]:
+    """For each content word, its stem and what it stands for."""
+    ids = text_concepts(text)[first:last]
+    words = text.words[first:last]
+    return [frozenset((w.stem, *found)) for w, found in zip(words, ids, strict=True) if w.content]
+
+
+def _share(asked: Sequence[frozenset[str | int]], said: Sequence[frozenset[str | int]]) -> float:
+    known = frozenset[str | int]().union(*said)
+    return sum(not known.isdisjoint(each) for each in asked) / len(asked) if asked else 1.0
+
+
+def _is_item(draft: Text, sentence: Sentence) -> bool:
+    """Whether a sentence stands in a list, a table or code."""
+    start = draft.line(sentence.start)[0]
+    opening = draft.raw[start : start + MARK_REACH].lstrip()
+    return opening[:1] in ITEM_MARKS or opening[:1].isdigit() if opening else False

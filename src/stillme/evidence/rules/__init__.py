@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-__all__ = ["WordRules", "load", "word_rules"]
+__all__ = ["WordRules", "load", "small_words", "word_rules"]
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -23,6 +23,13 @@ def load(name: str) -> dict[str, Any]:
     text = files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
     parsed: dict[str, Any] = yaml.load(text, Loader=LOADER)  # noqa: S506  (a safe loader, in C where available)
     return parsed
+
+
+@cache
+def small_words(language: str) -> frozenset[str]:
+    """Words that "english" texts write in small letters, but for Vietnamese syllables; "vietnamese": syllables of hardly any name."""
+    text = files(__package__).joinpath(f"{language}_words.txt").read_text(encoding="utf-8")
+    return frozenset(text.partition("\n")[2].split())
 
 
 @dataclass(frozen=True, slots=True)
