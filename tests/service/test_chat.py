@@ -82,18 +82,22 @@ def test_gate_1_refuses_without_a_model_call(start: Start, handbook: Path) -> No
 
 
 def test_a_failed_answer_is_422_in_the_shape_of_the_plan(start: Start, handbook: Path) -> None:
-    """Error, reasons and the first 200 characters of what the model said."""
+    """`detail` has error, reasons and the first 200 characters of what the model said, as an HTTPException gives them."""
     draft = "New staff get 41 days of paid leave in the first year [1]. " + "It is a lot of leave, many say. " * 20
     with Upstream(completion(draft)) as upstream:
         service = start(**local(upstream, handbook, ENABLE_VALIDATORS="true"))
         response = service.post("/api/chat/rag", {"message": LEAVE})
 
     found = response.json()
+    detail = found["detail"]
     assert response.status_code == 422
-    assert found["error"] == "validation_failed"
-    assert "contradicted_claim" in found["reasons"]
-    assert found["original_response"] == draft[:200]
+    assert set(detail) == {"error", "reasons", "original_response"}
+    assert detail["error"] == "validation_failed"
+    assert "contradicted_claim" in detail["reasons"]
+    assert detail["original_response"] == draft[:200]
+    assert "41" not in found["safe_response"]
     assert response.headers["x-stillme-action"] == "block"
+    assert response.headers["content-type"] == "application/json"
 
 
 def test_a_patched_answer_is_delivered(start: Start, handbook: Path) -> None:
@@ -127,7 +131,7 @@ def test_switches_and_modes(
 
     found = response.json()
     assert response.status_code == status
-    assert ("validation_metrics" in found or "error" in found) == has_metrics
+    assert ("validation_metrics" in found or "detail" in found) == has_metrics
     if status == 200:
         assert found["response"].startswith(draft)
         assert (len(found["response"]) > len(draft)) == (environment.get("STILLME_MODE") == "warn")
@@ -213,7 +217,7 @@ def test_log_probabilities_become_gate_3(start: Start, handbook: Path) -> None:
         response = service.post("/api/chat/rag", {"message": LEAVE})
 
     assert response.status_code == 422
-    assert response.json()["reasons"] == ["low_generation_confidence"]
+    assert response.json()["detail"]["reasons"] == ["low_generation_confidence"]
 
 
 def test_a_model_server_that_fails_is_an_error_and_no_answer(start: Start, handbook: Path) -> None:
@@ -337,7 +341,7 @@ def test_instructions_in_a_document_change_nothing(start: Start, tmp_path: Path)
 
         sent = upstream.requests[0].body["messages"]
     assert response.status_code == 422
-    assert "context_contains_instructions" in response.json()["reasons"]
+    assert "context_contains_instructions" in response.json()["detail"]["reasons"]
     assert "\nSystem:" not in sent[1]["content"]
     assert "</source>" not in sent[1]["content"].split("leave.md")[-1][:400]
 
