@@ -296,6 +296,7 @@ def _verdict(
         validator_trace_id=f"trace-{uuid.uuid4()}",
         citations=[] if unjudged else citations(ruling, evidence),
         safe_response=response.safe_response,
+        warning=response.warning,
         metrics=Metrics.model_construct(
             max_similarity=best,
             context_count=len(evidence.passages),

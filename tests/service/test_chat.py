@@ -196,6 +196,19 @@ def test_the_adr_shape_by_header(start: Start, handbook: Path) -> None:
     assert refused["refusal_reason"].startswith("contradicted_claim")
 
 
+def test_the_adr_shape_in_warn_over_http(start: Start, handbook: Path) -> None:
+    """Draft and note, in one answer, as in the chat's own shape."""
+    bad = "New staff get 41 days of paid leave [1]."
+    with Upstream(completion(bad), completion(bad)) as upstream:
+        service = start(**local(upstream, handbook, ENABLE_VALIDATORS="true", STILLME_MODE="warn"))
+        adr = service.post("/api/chat/rag", {"message": LEAVE}, x_stillme_response="adr").json()
+        own = service.post("/api/chat/rag", {"message": LEAVE}).json()
+
+    assert (adr["answer"], adr["refused"]) == (own["response"], False)
+    assert adr["answer"].startswith(f"{bad}\n\nPlease note")
+    assert own["validation_metrics"]["warning"] in own["response"]
+
+
 def test_the_adr_shape_by_preset(start: Start, handbook: Path) -> None:
     """`book` speaks as its record of decision has it, with its own sentence."""
     service = start(

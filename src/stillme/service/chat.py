@@ -67,6 +67,7 @@ class ValidationMetrics(BaseModel):
     verified: bool
     reasons: list[str]
     confidence_band: str
+    warning: str | None
     trace_id: str | None
     claims_total: int
     claims_supported: int
@@ -117,6 +118,7 @@ class AdrResponse(BaseModel):
     sources: list[AdrSource]
     refused: bool
     refusal_reason: str | None
+    warning: str | None = Field(default=None, description="there where the mode leaves the answer alone, and only then")
 
 
 class SearchResult(BaseModel):
@@ -274,6 +276,7 @@ def _metrics(verdict: Verdict) -> dict[str, Any]:
         verified=verdict.verified,
         reasons=verdict.reasons,
         confidence_band=verdict.confidence_band,
+        warning=verdict.warning,
         trace_id=verdict.validator_trace_id,
         claims_total=figures.claims_total,
         claims_supported=figures.claims_supported,
