@@ -37,6 +37,7 @@ from stillme.service.guarded import Parts as GuardedParts
 from stillme.service.limits import Pool
 from stillme.service.litellm import GuardrailRequest, litellm_routes
 from stillme.service.metrics import Metrics
+from stillme.service.modes import endpoint_modes
 from stillme.service.openapi import problems, with_components
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.recording import Recording
@@ -176,10 +177,10 @@ def create_app(parts: Parts) -> ASGIApp:
 
 
 def _guarded(parts: Parts) -> GuardedParts:
-    """What the guard in front of a model works with: the chat's own policy, retrieval and models."""
+    """What the guard in front of a model works with: the policy of all of /v1, the chat's retrieval and models."""
     pipeline = parts.pipeline
     return GuardedParts(
-        guard=pipeline.guard,
+        guard=parts.guard,
         run=parts.pool.run,
         caller=lambda request: request.scope.get("stillme.caller"),
         router=pipeline.router,
@@ -195,10 +196,10 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
         return {"status": "ok", "version": __version__}
 
     async def readyz() -> Response:
-        """Whether requests can be served now: model loaded, stores reachable, policy in force."""
+        """Whether requests can be served now: model loaded, stores reachable. A policy file that cannot be used is told only."""
         checks = await parts.pool.run(lambda: _checks(parts))
-        ready = parts.is_ready and all(found == "ok" for found in checks.values())
-        return JSONResponse({"ready": ready, "checks": checks}, 200 if ready else 503)
+        ready = parts.is_ready and all(found == "ok" for name, found in checks.items() if name != "policy")
+        return JSONResponse({"ready": ready, "checks": checks, "modes": _modes(parts)}, 200 if ready else 503)
 
     async def metrics() -> Response:
         """The figures, as Prometheus reads them."""
@@ -224,9 +225,14 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
     )
 
 
+def _modes(parts: Parts) -> dict[str, str]:
+    validates = parts.pipeline.settings.validate
+    return endpoint_modes(parts.guard.policy, parts.pipeline.guard.policy, validates=validates)
+
+
 def _checks(parts: Parts) -> dict[str, str]:
     """What the service depends on, each "ok" or in what way it is not; names of hosts and files stay inside."""
-    problem = parts.guard.policy_problem
+    problem = parts.guard.policy_problem or parts.pipeline.guard.policy_problem
     found = {"policy": "ok" if problem is None else "the file cannot be used; the last good policy is in force"}
     found["knowledge"] = _tried(lambda: parts.pipeline.retriever.retrieve_context("ready?", most=1))
     if parts.store is not None:
