@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from stillme.audit.content import request_in
 from stillme.chat.ingest import ingest
 from stillme.chat.stores import store_at
 from stillme.errors import InputError
@@ -52,6 +53,41 @@ def test_with_validators_on_the_metrics_are_there(start: Start, handbook: Path, 
     assert metrics["claims_supported"] == metrics["claims_total"] > 0
     assert metrics["trace_id"] == response.headers["x-stillme-trace-id"]
     assert "no generation confidence" in details["ConfidenceValidator"]
+
+
+@pytest.mark.parametrize(("message", "language"), [(LEAVE, "en"), (FEE, "vi")], ids=["en", "vi"])
+def test_a_chat_without_validators_leaves_a_record_that_says_not_verified(
+    start: Start, handbook: Path, message: str, language: str
+) -> None:
+    """Decision, reasons, band and trace id of every request, with the texts; it counts as nothing that passed."""
+    service = start(STILLME_KNOWLEDGE=str(handbook))
+
+    response = service.post("/api/chat/rag", {"message": message, "session_id": "s-9"})
+
+    assert service.parts.store is not None
+    record = service.parts.store.find(response.headers["x-stillme-trace-id"])
+    entry = record.entry
+    assert entry is not None
+    assert (entry.decision, entry.action, entry.band) == ("answer", "deliver", "low")
+    assert (entry.reasons or "").split() == ["validators_off"]
+    assert (bool(entry.verified), entry.language, response.headers["x-stillme-verified"]) == (False, language, "false")
+    assert request_in(entry)["draft_answer"]  # type: ignore[index]
+    assert "stillme_validation_pass_rate 0.0" in service.get("/metrics").text
+
+
+def test_the_line_of_a_verdict_names_its_band(start: Start, handbook: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Decision, action, mode, band, reasons and trace id, at INFO, with validators and without."""
+    service = start(STILLME_KNOWLEDGE=str(handbook))
+    with caplog.at_level("INFO", logger="stillme.verdicts"):
+        checked = service.post("/api/chat/rag", {"message": LEAVE, "enable_validators": True})
+        free = service.post("/api/chat/rag", {"message": LEAVE})
+
+    lines = [record.getMessage() for record in caplog.records if record.name == "stillme.verdicts"]
+    traces = [response.headers["x-stillme-trace-id"] for response in (checked, free)]
+    assert lines == [
+        f"answer deliver enforce high - {traces[0]}",
+        f"answer deliver monitor low validators_off {traces[1]}",
+    ]
 
 
 def local(upstream: Upstream, knowledge: Path, **more: str) -> dict[str, str]:

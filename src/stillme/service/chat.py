@@ -231,6 +231,9 @@ def _headers(outcome: ChatOutcome) -> dict[str, str]:
         found["x-stillme-action"] = verdict.action
         if verdict.validator_trace_id:
             found["x-stillme-trace-id"] = verdict.validator_trace_id
+    if outcome.record is not None:
+        found["x-stillme-verified"] = "false"
+        found["x-stillme-trace-id"] = outcome.record.verdict.validator_trace_id or ""
     return found
 
 
