@@ -12,6 +12,7 @@ from stillme.audit.agreement import Review
 from stillme.audit.database import RECORD
 from stillme.audit.query import Filter, records
 from stillme.audit.record import COLUMNS, Entry, Record, from_word
+from stillme.audit.reviews import labelled_claims
 from stillme.audit.sampling import Candidate
 from stillme.audit.store import AuditStore
 from stillme.errors import BackendError
@@ -60,7 +61,8 @@ def reviews(store: AuditStore, wanted: Filter) -> Iterator[Review]:
     """The reviews that the filter takes, in the order they were given, as agreement figures need them."""
     for record in store.records(replace(wanted, kind="review"), bodies=False):
         if record.entry is not None:
-            yield Review(record.seq, str(record.entry.ref), str(record.entry.caller), str(record.entry.label))
+            entry = record.entry
+            yield Review(record.seq, str(entry.ref), str(entry.caller), str(entry.label), labelled_claims(entry))
 
 
 def candidates(store: AuditStore, wanted: Filter) -> Iterator[Candidate]:
