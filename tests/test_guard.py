@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ from stillme.validators.evidence_overlap import EvidenceOverlap
 from stillme.validators.numeric_units_basic import NumericUnitsBasic
 from stillme.validators.registry import BUILT_IN
 from stillme.version import __version__
+from tests.audit.conftest import Caught
 
 ROOT = Path(__file__).parents[1]
 
@@ -314,6 +317,39 @@ def test_output_switches() -> None:
     )
 
     assert (verdict.decision, verdict.reasons, verdict.findings, verdict.validator_trace_id) == ("refuse", [], [], None)
+
+
+def test_reason_codes_that_are_left_out_are_left_out_of_the_findings_too() -> None:
+    """Codes stand in `reasons` and in each finding; details and outcomes stay, and the record has it all."""
+    kept = Caught()
+    guard = Guard({"mode": "enforce", "output": {"include_reason_codes": False}}, audit=kept)
+
+    verdict = guard.verify(request("Tents are free [9]."))
+
+    assert (verdict.reasons, {f.reason for f in verdict.findings}) == ([], {None})
+    assert any(f.outcome == "flagged" and f.detail for f in verdict.findings)
+    assert "fabricated_citation" not in json.dumps(verdict.to_adr("x"))
+    assert any(f.reason for f in kept.occurrences[-1].verdict.findings)
+
+
+@pytest.mark.parametrize("similarity", [0.699, 0.69999, 0.6999999999])
+def test_a_similarity_just_below_the_threshold_does_not_read_as_equal_to_it(similarity: float) -> None:
+    """The refusal shows as many digits as it takes."""
+    passage = {"source_id": "faq", "text": "Unused gear can be returned within 30 days.", "similarity": similarity}
+    verdict = Guard("book").precheck({"query": "How long can gear be returned?", "retrieved_context": [passage]})
+
+    reason = verdict.to_adr()["refusal_reason"]
+    shown = re.findall(r"\(([0-9.]+)\)", reason)
+    assert verdict.action == "block"
+    assert float(shown[0]) < float(shown[1])
+
+
+def test_a_confidence_just_below_the_threshold_does_not_read_as_equal_to_it() -> None:
+    """Gate 3 too."""
+    draft = "Unused gear can be returned within 30 days of delivery [1]."
+    verdict = Guard("book").verify({**request(draft), "generation_confidence": 0.5999})
+
+    assert "generation confidence (0.5999) below threshold (0.6000)" in verdict.to_adr(draft)["refusal_reason"]
 
 
 def test_the_chain_of_the_integration_plan() -> None:

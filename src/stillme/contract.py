@@ -63,6 +63,15 @@ def _none_to_empty(value: object) -> object:
     return [] if value is None else value
 
 
+def _none_to_metadata(value: object) -> object:
+    return {} if value is None else value
+
+
+def _object_or_null(schema: dict[str, Any]) -> None:
+    """In the schema as in the model: null is as good as leaving it out."""
+    schema["anyOf"] = [{"$ref": schema.pop("$ref")}, {"type": "null"}]
+
+
 def _or_null(schema: dict[str, Any]) -> None:
     """In the schema as in the model: null is an empty list."""
     schema["anyOf"] = [{key: schema.pop(key) for key in ("items", "type") if key in schema}, {"type": "null"}]
@@ -116,7 +125,9 @@ class VerifyRequest(BaseModel):
     retrieved_context: Annotated[
         tuple[RetrievedPassage, ...], BeforeValidator(_none_to_empty), Field(json_schema_extra=_or_null)
     ] = ()
-    metadata: Metadata = Metadata()
+    metadata: Annotated[Metadata, BeforeValidator(_none_to_metadata), Field(json_schema_extra=_object_or_null)] = (
+        Metadata()
+    )
     generation_confidence: Probability | None = None
     as_of: PointInTime = None
     conversation: Annotated[tuple[Turn, ...], BeforeValidator(_none_to_empty), Field(json_schema_extra=_or_null)] = ()

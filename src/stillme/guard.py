@@ -215,6 +215,7 @@ def shown(occurrence: Occurrence) -> Verdict:
     output, hidden = occurrence.policy.output, dict[str, Any]()
     if not output.include_reason_codes:
         hidden["reasons"] = []
+        hidden["findings"] = [f.model_copy(update={"reason": None}) for f in occurrence.verdict.findings]
     if not output.include_validator_trace:
         hidden |= {"validator_trace_id": None, "findings": []}
     return occurrence.verdict.model_copy(update=hidden) if hidden else occurrence.verdict

@@ -106,6 +106,8 @@ def _row(record: Record, entry: Entry) -> dict[str, Any]:
     row: dict[str, Any] = {"seq": record.seq, **{name: getattr(entry, name) for name in _SHOWN}}
     row["verified"] = None if entry.verified is None else bool(entry.verified)
     row["reasons"] = [from_word(word) for word in (entry.reasons or "").split()]
+    if entry.kind == "verdict":
+        row["policy_hash"] = json.loads(entry.meta)["policy_hash"]
     row |= {"hash": record.hash, "texts": text_state(entry), "query": None}
     if entry.kind == "verdict" and entry.body is not None and row["texts"] in ("kept", "redacted"):
         row["query"] = json.loads(entry.body.text)["request"]["query"]
