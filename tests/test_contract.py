@@ -128,6 +128,14 @@ def test_similarity_covers_its_whole_range(similarity: float) -> None:
     assert Guard().verify(request).metrics.max_similarity == similarity
 
 
+def test_metadata_may_be_null() -> None:
+    """As good as left out, by model and by schema."""
+    asked = {"query": "q", "metadata": None}
+
+    jsonschema.validate(asked, json.loads((SCHEMAS / "request.json").read_text(encoding="utf-8")))
+    assert parse_request(asked) == parse_request({"query": "q"})
+
+
 def test_naive_times_are_utc() -> None:
     """`as_of` without a zone is read as UTC, with one it is converted."""
     assert (

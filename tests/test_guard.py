@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ from stillme.validators.evidence_overlap import EvidenceOverlap
 from stillme.validators.numeric_units_basic import NumericUnitsBasic
 from stillme.validators.registry import BUILT_IN
 from stillme.version import __version__
+from tests.audit.conftest import Caught
 
 ROOT = Path(__file__).parents[1]
 
@@ -227,6 +230,86 @@ def test_the_adr_shape() -> None:
     assert "90 days" in refused["refusal_reason"]
 
 
+GYM = {"source_id": "gym", "text": "The gym is open from 6 am to 10 pm on weekdays.", "similarity": 0.82}
+PHONG_TAP = {"source_id": "pt", "text": "Phòng tập mở cửa từ 6 giờ sáng đến 10 giờ tối.", "similarity": 0.82}
+ELSEWHERE = [
+    pytest.param(
+        "When does the Silverton library open on Saturdays?",
+        "The gym is open from 6 am to 10 pm on weekdays{cited}.",
+        GYM,
+        "do not mention the key words",
+        id="en",
+    ),
+    pytest.param(
+        "Thư viện Hoàng Mai mở cửa lúc mấy giờ vào thứ Bảy?",
+        "Phòng tập mở cửa từ 6 giờ sáng đến 10 giờ tối{cited}.",
+        PHONG_TAP,
+        "không nhắc đến những từ khóa",
+        id="vi",
+    ),
+]
+
+
+@pytest.mark.parametrize("cited", [" [1]", ""], ids=["cited", "citation repaired"])
+@pytest.mark.parametrize("policy", [{"mode": "warn"}, {"mode": "enforce"}, {"extends": "book", "mode": "enforce"}])
+@pytest.mark.parametrize(("query", "draft", "passage", "warning"), ELSEWHERE)
+def test_gate_2_warns_the_user_below_the_answer(
+    query: str, draft: str, passage: dict[str, Any], warning: str, policy: dict[str, Any], cited: str
+) -> None:
+    """A context that does not speak of what was asked is told in warn and in enforce, in the answer of the ADR shape, once."""
+    written = draft.format(cited=cited)
+    verdict = Guard(policy).verify({"query": query, "draft_answer": written, "retrieved_context": [passage]})
+
+    adr = verdict.to_adr(written)
+    above, _, below = adr["answer"].partition("\n\n")
+    assert verdict.decision == "answer"
+    assert (above, adr["refused"], adr["refusal_reason"]) == (draft.format(cited=" [1]"), False, None)
+    assert below.count(warning) == 1
+    assert set(adr) == {"answer", "sources", "refused", "refusal_reason"}
+
+
+@pytest.mark.parametrize(("query", "draft", "passage", "warning"), ELSEWHERE)
+def test_gate_2_warns_beside_the_answer_in_monitor(
+    query: str, draft: str, passage: dict[str, Any], warning: str
+) -> None:
+    """Monitor changes no text: the warning stands beside the answer."""
+    written = draft.format(cited=" [1]")
+    verdict = Guard({"mode": "monitor"}).verify(
+        {"query": query, "draft_answer": written, "retrieved_context": [passage]}
+    )
+
+    adr = verdict.to_adr(written)
+    assert (adr["answer"], verdict.safe_response) == (written, None)
+    assert warning in adr["warning"]
+
+
+@pytest.mark.parametrize("trace", [True, False], ids=["with findings", "without findings"])
+def test_the_adr_shape_in_warn_has_the_draft_and_the_note(trace: bool) -> None:
+    """The note does not take the place of the draft, whatever else the policy hides; a repaired draft does."""
+    guard = Guard({"mode": "warn", "output": {"include_validator_trace": trace}})
+    bad = "Unused gear can be returned within 90 days of delivery [1]."
+    mended = "Unused gear can be returned within 30 days of delivery."
+
+    warned, repaired = guard.verify(request(bad)).to_adr(bad), guard.verify(request(mended)).to_adr(mended)
+
+    assert warned["answer"].startswith(f"{bad}\n\nPlease note: this answer was not fully verified.")
+    assert (warned["refused"], warned["refusal_reason"]) == (False, None)
+    assert repaired["answer"] == "Unused gear can be returned within 30 days of delivery [1]."
+
+
+def test_a_question_back_is_no_refusal_in_the_adr_shape() -> None:
+    """The record of decision refuses at its gates; a question back is an answer that asks."""
+    plans = {"source_id": "plans", "text": "The Basic plan costs $9 per month. The Pro plan costs $29 per month."}
+    verdict = Guard({"mode": "enforce"}).precheck(
+        {"query": "How much does the plan cost per month?", "retrieved_context": [plans]}
+    )
+
+    adr = verdict.to_adr()
+    assert verdict.action == "clarify"
+    assert (adr["refused"], adr["refusal_reason"], adr["sources"]) == (False, None, [])
+    assert "Basic" in adr["answer"]
+
+
 def test_output_switches() -> None:
     """Reason codes and trace can be left out of the verdict."""
     verdict = Guard({"output": {"include_reason_codes": False, "include_validator_trace": False}}).verify(
@@ -234,6 +317,39 @@ def test_output_switches() -> None:
     )
 
     assert (verdict.decision, verdict.reasons, verdict.findings, verdict.validator_trace_id) == ("refuse", [], [], None)
+
+
+def test_reason_codes_that_are_left_out_are_left_out_of_the_findings_too() -> None:
+    """Codes stand in `reasons` and in each finding; details and outcomes stay, and the record has it all."""
+    kept = Caught()
+    guard = Guard({"mode": "enforce", "output": {"include_reason_codes": False}}, audit=kept)
+
+    verdict = guard.verify(request("Tents are free [9]."))
+
+    assert (verdict.reasons, {f.reason for f in verdict.findings}) == ([], {None})
+    assert any(f.outcome == "flagged" and f.detail for f in verdict.findings)
+    assert "fabricated_citation" not in json.dumps(verdict.to_adr("x"))
+    assert any(f.reason for f in kept.occurrences[-1].verdict.findings)
+
+
+@pytest.mark.parametrize("similarity", [0.699, 0.69999, 0.6999999999])
+def test_a_similarity_just_below_the_threshold_does_not_read_as_equal_to_it(similarity: float) -> None:
+    """The refusal shows as many digits as it takes."""
+    passage = {"source_id": "faq", "text": "Unused gear can be returned within 30 days.", "similarity": similarity}
+    verdict = Guard("book").precheck({"query": "How long can gear be returned?", "retrieved_context": [passage]})
+
+    reason = verdict.to_adr()["refusal_reason"]
+    shown = re.findall(r"\(([0-9.]+)\)", reason)
+    assert verdict.action == "block"
+    assert float(shown[0]) < float(shown[1])
+
+
+def test_a_confidence_just_below_the_threshold_does_not_read_as_equal_to_it() -> None:
+    """Gate 3 too."""
+    draft = "Unused gear can be returned within 30 days of delivery [1]."
+    verdict = Guard("book").verify({**request(draft), "generation_confidence": 0.5999})
+
+    assert "generation confidence (0.5999) below threshold (0.6000)" in verdict.to_adr(draft)["refusal_reason"]
 
 
 def test_the_chain_of_the_integration_plan() -> None:

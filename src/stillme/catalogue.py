@@ -60,7 +60,9 @@ def reason_rows(language: str) -> list[dict[str, Any]]:
         {
             "code": code.value,
             "gate": "/".join(sorted(set(flagged_by[code].values()))) or None,
-            "decision": (Decision.ANSWER if code is Reason.PASSED_WITH_WARNINGS else asked_by(code)).value,
+            "decision": (
+                Decision.ANSWER if code in (Reason.PASSED_WITH_WARNINGS, Reason.VALIDATORS_OFF) else asked_by(code)
+            ).value,
             "flagged_by": flagged_by[code],
             **reason_words(code, language),
         }

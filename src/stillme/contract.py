@@ -63,6 +63,15 @@ def _none_to_empty(value: object) -> object:
     return [] if value is None else value
 
 
+def _none_to_metadata(value: object) -> object:
+    return {} if value is None else value
+
+
+def _object_or_null(schema: dict[str, Any]) -> None:
+    """In the schema as in the model: null is as good as leaving it out."""
+    schema["anyOf"] = [{"$ref": schema.pop("$ref")}, {"type": "null"}]
+
+
 def _or_null(schema: dict[str, Any]) -> None:
     """In the schema as in the model: null is an empty list."""
     schema["anyOf"] = [{key: schema.pop(key) for key in ("items", "type") if key in schema}, {"type": "null"}]
@@ -116,7 +125,9 @@ class VerifyRequest(BaseModel):
     retrieved_context: Annotated[
         tuple[RetrievedPassage, ...], BeforeValidator(_none_to_empty), Field(json_schema_extra=_or_null)
     ] = ()
-    metadata: Metadata = Metadata()
+    metadata: Annotated[Metadata, BeforeValidator(_none_to_metadata), Field(json_schema_extra=_object_or_null)] = (
+        Metadata()
+    )
     generation_confidence: Probability | None = None
     as_of: PointInTime = None
     conversation: Annotated[tuple[Turn, ...], BeforeValidator(_none_to_empty), Field(json_schema_extra=_or_null)] = ()
@@ -213,6 +224,7 @@ class Verdict(BaseModel):
     validator_trace_id: str | None
     citations: list[Citation]
     safe_response: str | None
+    warning: str | None = None
     metrics: Metrics
     claims: list[ClaimVerdict]
     findings: list[FindingRecord]
@@ -225,23 +237,34 @@ class Verdict(BaseModel):
     version: str
     calibrated: bool
 
+    def delivered(self, draft_answer: str | None) -> str:
+        """What the user gets to read, in any mode: the draft, the draft above its warning, or what takes its place."""
+        draft = draft_answer or ""
+        if self.safe_response is None:
+            return draft
+        if self.safe_response == self.warning:
+            return "\n\n".join(part for part in (draft.rstrip(), self.warning) if part)
+        return self.safe_response
+
     def to_adr(self, draft_answer: str | None = None) -> dict[str, Any]:
         """The response shape of ADR-004: what the user gets to read, its sources, and why it was refused if it was.
 
-        `draft_answer` is the draft that was verified; it is what an action of `deliver` delivers.
+        `draft_answer` is the draft that was verified. A question back is no refusal. Where the mode leaves the draft alone although
+        there is something to warn of, `warning` says it.
         """
-        refused = self.action in ("block", "clarify")
-        return {
-            "answer": self.safe_response or draft_answer or "",
-            "sources": [] if refused else [citation.model_dump(mode="json") for citation in self.citations],
+        refused = self.action == "block"
+        shape: dict[str, Any] = {
+            "answer": self.delivered(draft_answer),
+            "sources": [citation.model_dump(mode="json") for citation in self.citations if not refused],
             "refused": refused,
             "refusal_reason": self._refusal_reason() if refused else None,
         }
+        return shape | ({"warning": self.warning} if self.warning and self.safe_response is None else {})
 
     def _refusal_reason(self) -> str:
-        hard = [f for f in self.findings if f.reason and f.gate is Gate.HARD and not f.repaired]
-        details = [f"{f.reason}: {f.detail}" if f.detail else str(f.reason) for f in hard]
-        return "; ".join(details) or ", ".join(self.reasons) or self.decision.value
+        hard = [f for f in self.findings if f.outcome in ("flagged", "errored") and f.gate is Gate.HARD]
+        details = [": ".join(part for part in (f.reason, f.detail) if part) for f in hard if not f.repaired]
+        return "; ".join(filter(None, details)) or ", ".join(self.reasons) or self.decision.value
 
 
 def made(model: type[Made], values: dict[str, Any]) -> Made:

@@ -13,7 +13,9 @@ A failed verification is not an exception: it is a verdict.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+from typing import Final
 
 __all__ = [
     "BackendError",
@@ -24,6 +26,7 @@ __all__ = [
     "UpstreamError",
     "nearest",
     "shown",
+    "without_secrets",
 ]
 
 
@@ -56,14 +59,29 @@ class StoppedError(StillMeError):
     """The work was stopped by whoever had asked for it; there is no result, and nothing is recorded."""
 
 
+LONGEST_ADDRESS: Final = 4_000
+PASSWORD: Final = re.compile(r"(\bpassword\s?=\s?)(?:'[^']*+'|\S++)")
+
+
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """The choice that looks most like `word`, if one looks like it at all."""
     close = difflib.get_close_matches(word[:100], sorted(choices), n=1, cutoff=0.6)
     return close[0] if close else None
 
 
+def without_secrets(text: str) -> str:
+    """A text that may be the address of a store, without the user and the password in it."""
+    head, rest = text[:LONGEST_ADDRESS], text[LONGEST_ADDRESS:]
+    scheme, mark, address = head.partition(":/")
+    if mark and scheme.replace("+", "").isalnum():
+        at = address.rfind("@", 0, len(address.split(maxsplit=1)[0]) if address.strip() else 0)
+        if at >= 0:
+            head = f"{scheme}{mark}{'/' if address.startswith('/') else ''}…{address[at:]}"
+    return PASSWORD.sub(r"\1…", head) + rest
+
+
 def shown(value: object, limit: int = 80) -> str:
-    """A value as it may stand in a message: one line, no control characters, never long."""
-    head = value[: limit + 1] if isinstance(value, str) else value
+    """A value as it may stand in a message: one line, no control characters, no password of an address, never long."""
+    head = without_secrets(value)[: limit + 1] if isinstance(value, str) else value
     text = ascii(head) if isinstance(head, str) and not head.isprintable() else repr(head)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -31,6 +31,7 @@ from stillme.evidence.grounding import ExactGrounder, Grounder, Judgement
 from stillme.limits import check_limits
 from stillme.models.embedding import embed
 from stillme.policy import Policy, PolicyWatcher
+from stillme.reasons import Decision, Reason
 from stillme.recall import Recall
 from stillme.response import citations, respond
 from stillme.stopping import Stop, checkpoint
@@ -161,6 +162,12 @@ class Guard:
         opens(begun)
         return begun.id
 
+    def unverified(self, request: Request, *, caller: str | None = None) -> Occurrence:
+        """The record of an answer that is delivered without being verified, because the validators are off."""
+        parsed, policy = parse_request(request), self.policy
+        evidence = Evidence(parsed, parsed.as_of or self._now(), self._grounder or grounder_for(policy), None)
+        return self._recorded([(parsed, _unverified(evidence, policy), policy)], caller)[0]
+
     async def averify(self, request: Request, *, caller: str | None = None) -> Verdict:
         """`verify` without holding up the event loop; where the task is cancelled, the work ends too and nothing is recorded."""
         import asyncio  # noqa: PLC0415  (a tenth of a second that only asynchronous callers need to pay)
@@ -254,6 +261,7 @@ def shown(occurrence: Occurrence) -> Verdict:
     output, hidden = occurrence.policy.output, dict[str, Any]()
     if not output.include_reason_codes:
         hidden["reasons"] = []
+        hidden["findings"] = [f.model_copy(update={"reason": None}) for f in occurrence.verdict.findings]
     if not output.include_validator_trace:
         hidden |= {"validator_trace_id": None, "findings": []}
     return occurrence.verdict.model_copy(update=hidden) if hidden else occurrence.verdict
@@ -317,6 +325,7 @@ def _verdict(
         validator_trace_id=f"trace-{uuid.uuid4()}",
         citations=[] if unjudged else citations(ruling, evidence),
         safe_response=response.safe_response,
+        warning=response.warning,
         metrics=Metrics.model_construct(
             max_similarity=best,
             context_count=len(evidence.passages),
@@ -334,6 +343,41 @@ def _verdict(
         model_id=evidence.grounder.id,
         version=__version__,
         calibrated=_is_calibrated(policy, evidence),
+    )
+
+
+def _unverified(evidence: Evidence, policy: Policy) -> Verdict:
+    """A verdict that vouches for nothing; nothing was acted on, so its mode is monitor."""
+    given = [p.similarity for p in evidence.request.retrieved_context if p.similarity is not None]
+    return Verdict.model_construct(
+        request_id=evidence.request.request_id or f"req-{uuid.uuid4()}",
+        decision=Decision.ANSWER,
+        mode="monitor",
+        action="deliver",
+        source_required=evidence.need.source_required,
+        confidence_band="low",
+        reasons=[Reason.VALIDATORS_OFF.value],
+        validator_trace_id=f"trace-{uuid.uuid4()}",
+        citations=[],
+        safe_response=None,
+        warning=None,
+        metrics=Metrics.model_construct(
+            max_similarity=max(given, default=None),
+            context_count=len(evidence.passages),
+            claims_total=0,
+            claims_supported=0,
+            elapsed_ms=0.0,
+        ),
+        claims=[],
+        findings=[],
+        conflicts=[],
+        verified=False,
+        language=_language(evidence),
+        as_of=evidence.as_of,
+        policy_hash=policy.hash,
+        model_id=evidence.grounder.id,
+        version=__version__,
+        calibrated=False,
     )
 
 

@@ -63,6 +63,7 @@ class Reason(StrEnum):
     # the outcome itself
     PASSED_WITH_WARNINGS = "passed_with_warnings"
     VALIDATOR_ERROR = "validator_error"
+    VALIDATORS_OFF = "validators_off"
 
 
 ASKS_BACK = frozenset({Reason.AMBIGUOUS_QUERY, Reason.CONTEXT_CONFLICT})

@@ -20,6 +20,7 @@ __all__ = ["Response", "citations", "delivered", "reason_words", "respond"]
 
 LONGEST_QUOTE: Final = 240
 MOST_REASONS: Final = 3
+TOLD: Final = frozenset({Reason.CONTEXT_MISSING_QUERY_TERMS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +29,47 @@ class Response:
 
     action: Action
     safe_response: str | None
+    warning: str | None = None
+    """What the user is told beside an answer; where the mode may, `safe_response` says it too."""
 
 
 def respond(ruling: Ruling, evidence: Evidence, policy: Policy, patched: str | None) -> Response:
     """The action of the policy's mode and its text; monitor never rewrites."""
-    clean = ruling.decision is Decision.ANSWER and not ruling.reasons
-    if policy.mode == "monitor" or clean:
+    if ruling.decision is Decision.ANSWER and not ruling.reasons:
         return Response("deliver", None)
+    if policy.mode == "monitor":
+        return Response("deliver", None, _told(ruling, evidence, policy))
     if ruling.decision is Decision.ANSWER:
-        return Response("deliver_with_warning", patched or _disclaimer_or_none(ruling, evidence, policy))
+        return _warned(ruling, evidence, policy, patched)
     if policy.mode == "warn":
-        return Response("deliver_with_warning", _disclaimer(ruling, evidence, policy))
+        note = _disclaimer(ruling, evidence, policy, ruling.reasons)
+        return Response("deliver_with_warning", note, note)
     if ruling.decision is Decision.ASK_CLARIFY:
         return Response("clarify", _question(ruling, evidence, policy))
     return Response("block", _refusal(ruling, evidence, policy))
 
 
 def delivered(verdict: Verdict, draft: str) -> str:
-    """What the user gets to read, of a verdict as it came about (`Guard.examine`): in warn, a draft stands above its disclaimer."""
-    if verdict.safe_response is None:
-        return draft
-    repaired = any(finding.repaired for finding in verdict.findings) and verdict.decision is Decision.ANSWER
-    if verdict.mode == "warn" and not repaired:
-        return f"{draft.rstrip()}\n\n{verdict.safe_response}"
-    return verdict.safe_response
+    """What the user gets to read: in warn, a draft stands above its disclaimer."""
+    return verdict.delivered(draft)
+
+
+def _warned(ruling: Ruling, evidence: Evidence, policy: Policy, patched: str | None) -> Response:
+    """An answer with soft flags: warn shows the disclaimer or the mended draft; what a user has to be told is told in any case."""
+    if policy.mode == "warn" and patched is None:
+        note = _disclaimer(ruling, evidence, policy, ruling.reasons)
+        return Response("deliver_with_warning", note, note)
+    told = _told(ruling, evidence, policy)
+    if told is None or not evidence.has_draft:
+        return Response("deliver_with_warning", patched, told)
+    text = patched or evidence.draft.raw
+    return Response("deliver_with_warning", f"{text.rstrip()}\n\n{told}", told)
+
+
+def _told(ruling: Ruling, evidence: Evidence, policy: Policy) -> str | None:
+    """The warning that a user gets in every mode: that the sources may speak of something else (ADR-004, Gate 2)."""
+    codes = [code for code in ruling.reasons if code in TOLD]
+    return _disclaimer(ruling, evidence, policy, codes) if codes else None
 
 
 def citations(ruling: Ruling, evidence: Evidence) -> list[Citation]:
@@ -166,17 +184,12 @@ def _listed(items: Sequence[str], last: str) -> str:
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + last + items[-1]
 
 
-def _disclaimer(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
+def _disclaimer(ruling: Ruling, evidence: Evidence, policy: Policy, codes: Sequence[str]) -> str:
     own = policy.message("disclaimer", evidence.language)
     if own:
         return own
     words = _wording(evidence.language)["disclaimer"]
-    codes = [code for code in ruling.reasons if code != Reason.PASSED_WITH_WARNINGS]
+    said = [code for code in codes if code != Reason.PASSED_WITH_WARNINGS]
     lead = words["soft"] if ruling.decision is Decision.ANSWER else words["lead"]
-    reasons = _sentences(codes, evidence.language, "say")
+    reasons = _sentences(said, evidence.language, "say")
     return f"{lead} {reasons[:1].upper()}{reasons[1:]}".strip()
-
-
-def _disclaimer_or_none(ruling: Ruling, evidence: Evidence, policy: Policy) -> str | None:
-    """With soft flags only, warn shows the disclaimer; enforce leaves it to `safe_response or draft` to deliver the draft."""
-    return _disclaimer(ruling, evidence, policy) if policy.mode == "warn" else None

@@ -64,6 +64,7 @@ def test_without_texts_everything_else_comes_back(given: dict[str, Any], policy:
     emptied = {
         "citations": [],
         "safe_response": None,
+        "warning": None,
         "conflicts": [],
         "request_id": entry.request_id,
         "as_of": verdict["as_of"],

@@ -98,6 +98,16 @@ def test_a_row_says_what_is_kept(
     assert (row["reasons"], row["session"], row["caller"]) == ([], "session-1", "tests")
 
 
+def test_a_row_of_a_verdict_names_the_hash_of_its_policy(store: AuditStore) -> None:
+    """The very hash that the verdict carries and `stillme policy check` prints."""
+    made = occurrence({"mode": "warn"})
+    store.record([made])
+
+    row = row_of(store.find(str(made.verdict.validator_trace_id)))
+
+    assert row["policy_hash"] == made.verdict.policy_hash
+
+
 def test_erased_texts_are_gone_and_a_review_without_a_note_never_had_any(store: AuditStore) -> None:
     """A missing text is told from one that never was."""
     trace = recorded(store)

@@ -11,8 +11,11 @@ import pytest
 from stillme.chat.knowledge import Chunk, Context, Document, KnowledgeStore
 from stillme.chat.retrieval import Retriever, fused, owned, query_words, read_query
 from stillme.chat.stores import store_at
-from stillme.contract import Turn
+from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
+from stillme.evidence.passage import Passage
+from stillme.evidence.similarity import similarities
+from stillme.evidence.text import Text
 from stillme.models.embedding import embed
 
 TEXTS = {
@@ -89,6 +92,33 @@ def test_a_question_about_nothing_known_stays_below_the_thresholds(shop: Retriev
     found = shop.retrieve_context("Who won the world chess championship in 1972?").knowledge_docs
 
     assert max(one.similarity for one in found) < 0.45
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        pytest.param(
+            "When do cats sleep?", "Felines sleep for most of the day and hunt at dusk.", id="cats are felines"
+        ),
+        pytest.param("How long do puppies need to walk?", "Dogs need a walk every morning.", id="puppies are dogs"),
+        pytest.param("Mèo ngủ khi nào?", "Felines sleep for most of the day and hunt at dusk.", id="and a cat a mèo"),
+    ],
+)
+def test_meaning_brings_a_passage_over_the_threshold_where_words_differ(
+    tmp_path: Path, question: str, text: str
+) -> None:
+    """Also beside a passage in the other language that is clear by its words."""
+    store = store_at(tmp_path / "k.db")
+    put(store, "asked for", text)
+    put(store, "clear", "Loài mèo ngủ gần như cả ngày và đi săn lúc chạng vạng.")
+    put(store, "other", "A bicycle has two wheels and a chain.")
+
+    found = {f.chunk.text: f.similarity for f in Retriever(store).retrieve_context(question).knowledge_docs}
+    alone = similarities(Text(question), [Passage(1, RetrievedPassage(source_id="s", text=text))], "en")[0]
+
+    assert found[text] >= 0.45
+    assert found[text] > alone
+    assert found.get("A bicycle has two wheels and a chain.", 0.0) < 0.2
 
 
 def test_the_same_question_has_the_same_context(shop: Retriever) -> None:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from stillme.audit import AuditStore, Filter
+from stillme.audit.listing import reviews
 from stillme.audit.sampling import week_of
 from tests.cli.conftest import Trail, rows
 
@@ -26,12 +28,35 @@ def test_a_review_is_a_record_of_its_own(trail: Trail) -> None:
     assert trail.run("verify").exit_code == 0
 
 
+def test_claims_are_labelled_by_their_numbers(trail: Trail) -> None:
+    """What is labelled is read back; another claim than the verdict has is refused."""
+    given = trail.run("review", "call-vi", "--label", "missed_hallucination", "--by", "Lan", "--unsupported", "1")
+    none = trail.run("review", "call-vi", "--label", "correct", "--by", "Minh", "--all-supported")
+
+    with AuditStore(trail.where, create=False) as store:
+        found = [review.unsupported for review in reviews(store, Filter())]
+    assert (given.exit_code, none.exit_code) == (0, 0)
+    assert found == [frozenset({1}), frozenset()]
+
+
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
         pytest.param(["call-vi", "--label", "nice", "--by", "a"], 2, "'nice' is not one of", id="an unknown label"),
         pytest.param(["call-vi", "--label", "correct", "--by", " "], 3, "say who labels", id="nobody"),
         pytest.param(["call-no", "--label", "correct", "--by", "a"], 3, "no record begins with", id="no such verdict"),
+        pytest.param(
+            ["call-vi", "--label", "correct", "--by", "a", "--unsupported", "9"],
+            3,
+            "there is no claim 9: the verdict has 1",
+            id="no such claim",
+        ),
+        pytest.param(
+            ["call-vi", "--label", "correct", "--by", "a", "--unsupported", "1", "--all-supported"],
+            3,
+            "contradict each other",
+            id="claims that are and are not",
+        ),
         pytest.param(["store-", "--label", "correct", "--by", "a"], 3, "reviews are of verdicts", id="no verdict"),
     ],
 )

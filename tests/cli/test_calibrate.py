@@ -315,3 +315,28 @@ def test_drift_needs_a_calibrated_policy(tmp_path: Path, args: tuple[str, ...], 
     result = run("drift", "--store", where, *args)
 
     assert (result.exit_code, said in result.stderr) == (3, True)
+
+
+@pytest.mark.parametrize("language", ["en", "vi"])
+def test_similarity_is_raised_between_wrong_and_right_answers(tmp_path: Path, language: str) -> None:
+    """Drafts that repeat a passage about something else are told from right ones by their similarity alone; confidence stays."""
+
+    def at(similarity: float, right: bool, number: int) -> dict[str, Any]:
+        made = case(language, number, right=True)
+        made["id"] = f"{similarity}-{number}"
+        made["request"]["retrieved_context"][0]["similarity"] = similarity
+        if not right:
+            del made["expected"]
+            made["claims"] = [{"text": made["request"]["draft_answer"], "supported": False}]
+        return made
+
+    file, policy = tmp_path / "cases.jsonl", tmp_path / "policy.yaml"
+    lines = [at(0.72, False, n) for n in range(60)] + [at(0.95, True, n) for n in range(30)]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    result = run("calibrate", file, "--max-escape-rate", "0.05", "--confidence", "0.9", "--out", policy, "--human")
+
+    found = Settings.of(Policy.load(policy))
+    assert result.exit_code == 0
+    assert 0.72 < found.factual < 0.95
+    assert (found.generation_confidence, found.min_score) == (0.6, 0.0)

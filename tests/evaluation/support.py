@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from stillme.audit import AuditStore, Filter
 from stillme.audit.listing import candidates
-from stillme.audit.record import Entry, instant
+from stillme.audit.record import Entry, compact, instant
 from stillme.audit.sampling import draw, week_bounds
 from stillme.evaluation.checklist import Check
 from stillme.evaluation.rollout import Status, rollout_status
@@ -33,7 +33,7 @@ CHECKS = (
     "refusal_precision",
     "source_coverage",
     "false_refusal_rate",
-    "no_worse_than_baseline",
+    "better_than_baseline",
     "stable",
 )
 Verdicts = dict[tuple[str, bool], Occurrence]
@@ -64,9 +64,17 @@ def review(
         left[decision] -= 1
 
 
-def label(store: AuditStore, trace: str, said: str, who: str = "lan", at: datetime | None = None) -> None:
+def label(
+    store: AuditStore,
+    trace: str,
+    said: str,
+    who: str = "lan",
+    at: datetime | None = None,
+    unsupported: list[int] | None = None,
+) -> None:
     moment = instant(at or NOW - timedelta(days=1))
-    store.add([Entry("review", f"review-{uuid4()}", moment, "{}", ref=trace, label=said, caller=who)])
+    meta = "{}" if unsupported is None else compact({"unsupported": unsupported})
+    store.add([Entry("review", f"review-{uuid4()}", moment, meta, ref=trace, label=said, caller=who)])
 
 
 def status(store: AuditStore, policy: Any = POLICY, as_of: datetime = NOW, **how: Any) -> Status:

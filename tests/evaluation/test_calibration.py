@@ -23,7 +23,7 @@ def test_a_small_calibration_by_hand() -> None:
     """20 bad cases, of which one may escape, and 10 good ones: the score that keeps both figures is found, and counted."""
     cases = bad(-1.0, 17) + bad(0.95, 1, unsupported=3) + bad(0.6) + bad(0.3) + good(0.99, 4) + good(0.7, 5) + good(0.2)
 
-    found = calibrate(cases, LITE, WIDE)
+    found = calibrate(cases, LITE, WIDE, keep_gates=True)
 
     assert found.settings == Settings(0.45, 0.5, 0.6, 0.605)
     assert found.before == Figures(escaped=3, bad=20, refused=0, good=10, claims_escaped=5, claims=22)
@@ -36,27 +36,113 @@ def test_a_small_calibration_by_hand() -> None:
     assert point.figures.refusal == pytest.approx(stats.binomtest(1, 10).proportion_ci(0.95, "exact"), abs=1e-9)
 
 
+def test_wrong_answers_at_a_lower_similarity_raise_the_threshold_between() -> None:
+    """Where scores do not tell right from wrong and similarity does, the threshold comes to lie just above the wrong answers."""
+    cases = bad(0.97, 400, similarity=0.72) + good(0.97, 100, similarity=0.95)
+
+    found = calibrate(cases, LITE)
+
+    assert found.settings == Settings(0.725, 0.5, 0.6, 0.0)
+    assert found.after == Figures(escaped=0, bad=400, refused=0, good=100, claims_escaped=0, claims=400)
+    assert (found.tried, found.groups[0].level) == (2, pytest.approx(0.025))
+    assert "min_similarity_for_factual: raised from 0.45 to 0.725" in found.notes
+
+
+@pytest.mark.parametrize("count", [299, 310, 367])
+def test_the_gate_is_raised_with_the_fewest_cases_that_can_show_anything(count: int) -> None:
+    """Where the error cannot be shared, it goes to the one sequence that may raise a gate."""
+    cases = bad(0.97, count, similarity=0.72) + good(0.97, 100, similarity=0.95)
+
+    found = calibrate(cases, LITE)
+
+    assert (found.settings, found.tried) == (Settings(0.725, 0.5, 0.6, 0.0), 1)
+
+
+def test_where_the_error_cannot_be_shared_no_good_case_is_lost_to_a_raised_gate() -> None:
+    """The one sequence then begins no higher than the farthest of the right answers."""
+    cases = bad(0.4, 300, similarity=0.9) + good(0.97, 99, similarity=0.95) + good(0.97, 1, similarity=0.6)
+
+    found = calibrate(cases, LITE)
+
+    assert found.settings == Settings(0.6, 0.5, 0.6, 0.405)
+    assert found.after is not None
+    assert found.after.refused == 0
+
+
+def test_a_few_right_answers_may_lie_below_the_raised_threshold() -> None:
+    """So many as may be refused at all, by the rule of ADR-004."""
+    cases = bad(0.97, 400, similarity=0.72) + good(0.97, 95, similarity=0.95) + good(0.97, 5, similarity=0.6)
+
+    found = calibrate(cases, LITE)
+
+    assert found.settings == Settings(0.725, 0.5, 0.6, 0.0)
+    assert found.after is not None
+    assert (found.after.escaped, found.after.refused) == (0, 5)
+
+
+def test_similarity_and_score_are_raised_together_where_it_takes_both() -> None:
+    """Some wrong answers are far from the question, others near and badly supported."""
+    cases = bad(0.97, 300, similarity=0.72) + bad(0.4, 300, similarity=0.95) + good(0.97, 100, similarity=0.95)
+
+    found = calibrate(cases, LITE)
+
+    assert found.settings == Settings(0.95, 0.5, 0.6, 0.405)
+    assert found.after is not None
+    assert (found.after.escaped, found.after.refused) == (0, 0)
+
+
+def test_the_threshold_of_the_questions_that_ask_for_sources_is_raised_by_its_own_cases() -> None:
+    """The other similarity threshold, of which no case speaks, stays."""
+    cases = bad(0.97, 400, similarity=0.72, need="source_required") + good(
+        0.97, 100, similarity=0.95, need="source_required"
+    )
+
+    assert calibrate(cases, LITE).settings == Settings(0.45, 0.725, 0.6, 0.0)
+
+
+def test_generation_confidence_is_raised_where_it_tells_right_from_wrong() -> None:
+    """Gate 3 too, and similarity stays where it was."""
+    cases = bad(0.97, 600, confidence=0.65) + good(0.97, 100, confidence=0.9)
+
+    assert calibrate(cases, LITE).settings == Settings(0.45, 0.5, 0.655, 0.0)
+
+
+def test_gates_stay_where_the_score_does_as_well() -> None:
+    """What the policy says is not changed for nothing."""
+    cases = bad(0.4, 400, similarity=0.72) + good(0.97, 100, similarity=0.95)
+
+    assert calibrate(cases, LITE).settings == Settings(0.45, 0.5, 0.6, 0.405)
+
+
+def test_a_score_that_no_case_has_stays() -> None:
+    """Cases in which nothing was scored say nothing about the score that support has to have."""
+    policy = Policy.load({"validators": {"FactualHallucinationValidator": {"min_score": 0.3}}})
+    cases = bad(math.inf, 400, similarity=0.72) + good(math.inf, 100, similarity=0.95)
+
+    assert calibrate(cases, policy).settings == Settings(0.725, 0.5, 0.6, 0.3)
+
+
 def test_milder_gates_are_tried_where_they_let_good_cases_through() -> None:
-    """They share the error with the policy's own, and win where they refuse fewer."""
+    """They share the error with the policy's own, and win where they refuse fewer; a gate that refuses no good case stays."""
     helped = bad(-1.0, 40) + good(0.9, 5, similarity=0.3) + good(0.9, 5)
-    idle = bad(-1.0, 40) + good(0.9, 10)
+    idle = bad(-1.0, 40) + good(0.9, 10, similarity=0.45)
 
     with_help, without = (calibrate(cases, LITE, WIDE) for cases in (helped, idle))
     kept = calibrate(helped, LITE, WIDE, keep_gates=True)
 
-    assert with_help.settings == Settings(0.225, 0.25, 0.3, 0.0)
-    assert (with_help.tried, with_help.groups[0].level) == (2, pytest.approx(0.05))
+    assert with_help.settings == Settings(0.225, 0.5, 0.6, 0.0)
+    assert (with_help.tried, with_help.groups[0].level) == (3, pytest.approx(0.025))
     assert (without.tried, without.groups[0].level) == (1, pytest.approx(0.1))
     assert (kept.settings, kept.after and kept.after.refused) == (Settings(0.45, 0.5, 0.6, 0.0), 5)
 
 
-def test_the_gates_that_are_tried_do_not_depend_on_bad_cases() -> None:
-    """What is tested must not be chosen by what it is tested on, not even by a case that is good and bad."""
+def test_the_gates_that_are_tried_do_not_depend_on_how_bad_cases_came_out() -> None:
+    """What is tested must not be chosen by what it is tested on, not even by a case that is good and bad; their number may."""
     cases = good(0.9, 5, similarity=0.3) + good(0.9, 5) + good(0.9, 3, similarity=0.01, is_bad=True, unsupported=1)
 
-    tried = {calibrate(cases + extra, LITE, WIDE).tried for extra in ([], bad(0.9, 40, similarity=0.01), bad(-1.0, 40))}
+    tried = {calibrate(cases + extra, LITE, WIDE).tried for extra in (bad(0.9, 40, similarity=0.01), bad(-1.0, 40))}
 
-    assert tried == {2}
+    assert tried == {3}
 
 
 @pytest.mark.parametrize(
@@ -105,13 +191,13 @@ def test_each_language_with_enough_cases_has_its_own_score() -> None:
     found = calibrate(both_languages(), LITE, WIDE, "language")
 
     assert found.settings == Settings(0.45, 0.5, 0.6, 0.805, {"en": 0.0, "vi": 0.805})
-    assert [(g.name, g.level) for g in found.groups] == [("en", pytest.approx(0.05)), ("vi", pytest.approx(0.05))]
+    assert [(g.name, g.level) for g in found.groups] == [("en", pytest.approx(0.025)), ("vi", pytest.approx(0.025))]
     assert (found.by, found.languages, found.domains) == ("language", ("en", "vi"), ())
 
 
 def test_a_language_with_few_cases_is_not_calibrated() -> None:
     """The other one is, with the whole error; this one gets the strictest score, and it is said."""
-    found = calibrate(both_languages(vi=12), LITE, WIDE, "language")
+    found = calibrate(both_languages(vi=12), LITE, WIDE, "language", keep_gates=True)
 
     assert found.settings == Settings(0.45, 0.5, 0.6, 0.0, {"en": 0.0})
     assert found.languages == ("en",)
@@ -181,8 +267,8 @@ def test_the_target_is_checked() -> None:
         ),
         pytest.param(bad(-1.0, 10) + good(0.9, 9) + good(-1, 1, rest=Decision.REFUSE), [], id="both within the rule"),
         pytest.param(
-            bad(0.5, 300) + good(0.4, 2) + good(0.9, 8),
-            ["raise: 300 of 300 (100.00%", "the new thresholds falsely refuse 2 of 10 (20.00%"],
+            bad(0.5, 400) + good(0.4, 2) + good(0.9, 8),
+            ["raise: 400 of 400 (100.00%", "the new thresholds falsely refuse 2 of 10 (20.00%"],
             id="thresholds alone do not reach both",
         ),
     ],
@@ -228,12 +314,10 @@ def true_risk(found: Outcome, language: str) -> float:
     return (1 - found.settings.factual) * max(0.0, 1 - score / ease)
 
 
-def test_it_is_said_where_keeping_the_gates_takes_fewer_cases() -> None:
-    """Settings that are tried besides the policy's own cost cases, and one may not want to pay that."""
-    cases = bad(-1.0, 310) + good(0.9, 5, similarity=0.3) + good(0.9, 5)
+def test_settings_that_cannot_be_shown_beside_others_are_not_tried() -> None:
+    """Fewer settings share the error where the cases are few: the policy's own and a raised one, then one alone."""
+    cases = good(0.9, 5, similarity=0.3) + good(0.9, 5)
 
-    shared, kept = calibrate(cases, LITE), calibrate(cases, LITE, keep_gates=True)
+    tried = [calibrate(bad(-1.0, count) + cases, LITE).tried for count in (310, 400, 500)]
 
-    assert (shared.is_guaranteed, shared.groups[0].more) == (False, 368 - 310)
-    assert shared.notes[0].endswith("kept as they are (--keep-gates) it takes at least 299 cases")
-    assert kept.is_guaranteed
+    assert tried == [1, 2, 3]

@@ -41,14 +41,14 @@ def test_two_reviewed_weeks_in_monitor_open_warn_and_not_enforce(ready: AuditSto
             "2026-W07",
             {"missed": 2},
             {},
-            {"hallucination_escape_rate", "no_worse_than_baseline", "stable"},
+            {"hallucination_escape_rate", "better_than_baseline", "stable"},
             id="escapes",
         ),
         pytest.param(
             "2026-W07",
             {"refused_wrongly": 4},
             {},
-            {"refusal_precision", "no_worse_than_baseline", "stable"},
+            {"refusal_precision", "better_than_baseline", "stable"},
             id="false refusals, in one tenth of the answerable questions",
         ),
         pytest.param("2026-W06", {"missed": 2}, {}, {"stable"}, id="better than the baseline, and not yet stable"),
@@ -71,6 +71,36 @@ def test_a_check_that_does_not_hold_is_named(
     assert {c.name for c in failed} == expected
     assert {c.state for c in failed} == {"failed"}
     assert all(c.way_out for c in failed)
+
+
+def weeks_with(store: AuditStore, verdicts: Verdicts, *missed: int) -> None:
+    """Three reviewed weeks, with so many answers that should not have been given."""
+    for week, count in zip(("2026-W05", "2026-W06", "2026-W07"), missed, strict=True):
+        fill(store, verdicts, week, answers=200, refusals=100)
+        review(store, week, missed=count)
+
+
+@pytest.mark.parametrize(
+    ("missed", "state"),
+    [
+        pytest.param((2, 1, 1), "passed", id="better, and it stays so"),
+        pytest.param((1, 1, 1), "failed", id="no worse is not enough"),
+        pytest.param((0, 0, 0), "passed", id="at its best from the start: nothing can be better"),
+        pytest.param((1, 0, 1), "failed", id="better once, and back again"),
+    ],
+)
+def test_warn_takes_a_stable_improvement(
+    store: AuditStore, verdicts: Verdicts, missed: tuple[int, int, int], state: str
+) -> None:
+    """Against the baseline, in each of the last weeks; enforce asks for thresholds, and that nothing got worse."""
+    weeks_with(store, verdicts, *missed)
+
+    found = status(store, {**POLICY, "rollout": {**RULES, "max_escape_rate": 0.5, "max_weekly_change": 0.3}})
+
+    better = check(found, "warn", "better_than_baseline")
+    assert better.state == state
+    assert bool(better.way_out) == (state == "failed")
+    assert states(found, "enforce")["no_worse_than_baseline"] == "passed"
 
 
 def test_verdicts_that_wait_or_are_gone_are_not_logged(store: AuditStore, verdicts: Verdicts) -> None:

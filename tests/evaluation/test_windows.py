@@ -6,11 +6,13 @@ import pytest
 from scipy.stats import beta
 
 from stillme.audit import AuditStore, Filter
+from stillme.audit.agreement import Review
 from stillme.audit.listing import candidates
 from stillme.audit.record import instant
 from stillme.audit.sampling import Candidate, Sample, draw, week_bounds
 from stillme.evaluation import windows
 from stillme.evaluation.intervals import clopper_pearson
+from stillme.evaluation.opinions import opinions
 from stillme.evaluation.records import CaseRecord
 from stillme.reasons import Decision
 from tests.audit.conftest import occurrence
@@ -42,6 +44,42 @@ def test_figures_of_a_week_are_weighted_by_what_each_review_speaks_for(store: Au
     assert ends["false_refusal_rate"] == pytest.approx(of_both((20, 4, 20), (40, 18, 20)))
     assert ends["refusal_precision"] == pytest.approx(clopper_pearson(16, 20))
     assert (window.not_answered.numerator, window.not_answered.denominator) == (20, 60)
+
+
+def test_the_escape_rate_is_counted_by_claims_where_reviews_label_claims(store: AuditStore, verdicts: Verdicts) -> None:
+    """Of 20 drawn answers two let five unsupported claims pass (three, and the one of a verdict without labels on claims counts as
+    one, and two more in an answer that is right on the whole); of 20 refusals each holds two back.
+    """
+    fill(store, verdicts, "2026-W06", answers=20, refusals=20)
+    start, end = map(instant, week_bounds("2026-W06"))
+    rows = draw(candidates(store, Filter(since=start, until=end)), seed="2026-W06", answers=20, others=20).rows
+    answers = [row.candidate.trace for row in rows if row.candidate.decision == "answer"]
+    told = {answers[0]: [1, 2, 3], answers[1]: None, answers[2]: [1, 2]}
+    for row in rows:
+        trace = row.candidate.trace
+        wrong = trace in answers[:2]
+        claims = told.get(trace, [] if trace in answers else [1, 2])
+        label(store, trace, "missed_hallucination" if wrong else "correct", unsupported=claims)
+
+    window = status(store).baseline
+
+    assert window is not None
+    found = window.figure("hallucination_escape_rate")
+    assert (found.value, found.numerator, found.denominator) == (pytest.approx(6 / 46), 6, 46)
+    assert 0 < found.low < 6 / 46 < found.high < 1
+
+
+def test_a_claim_that_reviewers_dispute_counts_as_unsupported() -> None:
+    """Of two who looked at the claims one is enough; who did not look has no say."""
+    given = [
+        Review(1, "t", "lan", "correct", frozenset({1})),
+        Review(2, "t", "minh", "correct", frozenset({1, 2})),
+        Review(3, "t", "an", "correct"),
+        Review(4, "t", "ba", "correct", frozenset()),
+    ]
+
+    assert opinions(given)["t"].unsupported == 1
+    assert opinions(given[:2])["t"].unsupported == 2
 
 
 def of_both(hits: tuple[int, int, int], rest: tuple[int, int, int]) -> tuple[float, float]:

@@ -128,7 +128,7 @@ class TestLoading:
     def test_book_is_adr_004(self) -> None:
         policy = Policy.load("book")
 
-        assert (policy.mode, policy.extends) == ("monitor", "book")
+        assert (policy.mode, policy.extends) == ("enforce", "book")
         assert set(policy.thresholds.model_dump().values()) == {0.7}
         assert policy.message("refusal", "en") == "This information cannot be verified from the book content."
         assert policy.message("refusal", "vi") == "Không thể kiểm chứng thông tin này từ nội dung cuốn sách."

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from stillme.audit.content import request_in
 from stillme.chat.ingest import ingest
 from stillme.chat.stores import store_at
 from stillme.errors import InputError
@@ -55,6 +56,41 @@ def test_with_validators_on_the_metrics_are_there(start: Start, handbook: Path, 
     assert "no generation confidence" in details["ConfidenceValidator"]
 
 
+@pytest.mark.parametrize(("message", "language"), [(LEAVE, "en"), (FEE, "vi")], ids=["en", "vi"])
+def test_a_chat_without_validators_leaves_a_record_that_says_not_verified(
+    start: Start, handbook: Path, message: str, language: str
+) -> None:
+    """Decision, reasons, band and trace id of every request, with the texts; it counts as nothing that passed."""
+    service = start(STILLME_KNOWLEDGE=str(handbook))
+
+    response = service.post("/api/chat/rag", {"message": message, "session_id": "s-9"})
+
+    assert service.parts.store is not None
+    record = service.parts.store.find(response.headers["x-stillme-trace-id"])
+    entry = record.entry
+    assert entry is not None
+    assert (entry.decision, entry.action, entry.band) == ("answer", "deliver", "low")
+    assert (entry.reasons or "").split() == ["validators_off"]
+    assert (bool(entry.verified), entry.language, response.headers["x-stillme-verified"]) == (False, language, "false")
+    assert request_in(entry)["draft_answer"]  # type: ignore[index]
+    assert "stillme_validation_pass_rate 0.0" in service.get("/metrics").text
+
+
+def test_the_line_of_a_verdict_names_its_band(start: Start, handbook: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Decision, action, mode, band, reasons and trace id, at INFO, with validators and without."""
+    service = start(STILLME_KNOWLEDGE=str(handbook))
+    with caplog.at_level("INFO", logger="stillme.verdicts"):
+        checked = service.post("/api/chat/rag", {"message": LEAVE, "enable_validators": True})
+        free = service.post("/api/chat/rag", {"message": LEAVE})
+
+    lines = [record.getMessage() for record in caplog.records if record.name == "stillme.verdicts"]
+    traces = [response.headers["x-stillme-trace-id"] for response in (checked, free)]
+    assert lines == [
+        f"answer deliver enforce high - {traces[0]}",
+        f"answer deliver monitor low validators_off {traces[1]}",
+    ]
+
+
 def local(upstream: Upstream, knowledge: Path, **more: str) -> dict[str, str]:
     """The environment in which a scripted server is the model."""
     return {
@@ -83,18 +119,22 @@ def test_gate_1_refuses_without_a_model_call(start: Start, handbook: Path) -> No
 
 
 def test_a_failed_answer_is_422_in_the_shape_of_the_plan(start: Start, handbook: Path) -> None:
-    """Error, reasons and the first 200 characters of what the model said."""
+    """`detail` has error, reasons and the first 200 characters of what the model said, as an HTTPException gives them."""
     draft = "New staff get 41 days of paid leave in the first year [1]. " + "It is a lot of leave, many say. " * 20
     with Upstream(completion(draft)) as upstream:
         service = start(**local(upstream, handbook, ENABLE_VALIDATORS="true"))
         response = service.post("/api/chat/rag", {"message": LEAVE})
 
     found = response.json()
+    detail = found["detail"]
     assert response.status_code == 422
-    assert found["error"] == "validation_failed"
-    assert "contradicted_claim" in found["reasons"]
-    assert found["original_response"] == draft[:200]
+    assert set(detail) == {"error", "reasons", "original_response"}
+    assert detail["error"] == "validation_failed"
+    assert "contradicted_claim" in detail["reasons"]
+    assert detail["original_response"] == draft[:200]
+    assert "41" not in found["safe_response"]
     assert response.headers["x-stillme-action"] == "block"
+    assert response.headers["content-type"] == "application/json"
 
 
 def test_a_patched_answer_is_delivered(start: Start, handbook: Path) -> None:
@@ -128,7 +168,7 @@ def test_switches_and_modes(
 
     found = response.json()
     assert response.status_code == status
-    assert ("validation_metrics" in found or "error" in found) == has_metrics
+    assert ("validation_metrics" in found or "detail" in found) == has_metrics
     if status == 200:
         assert found["response"].startswith(draft)
         assert (len(found["response"]) > len(draft)) == (environment.get("STILLME_MODE") == "warn")
@@ -193,6 +233,19 @@ def test_the_adr_shape_by_header(start: Start, handbook: Path) -> None:
     assert refused["refusal_reason"].startswith("contradicted_claim")
 
 
+def test_the_adr_shape_in_warn_over_http(start: Start, handbook: Path) -> None:
+    """Draft and note, in one answer, as in the chat's own shape."""
+    bad = "New staff get 41 days of paid leave [1]."
+    with Upstream(completion(bad), completion(bad)) as upstream:
+        service = start(**local(upstream, handbook, ENABLE_VALIDATORS="true", STILLME_MODE="warn"))
+        adr = service.post("/api/chat/rag", {"message": LEAVE}, x_stillme_response="adr").json()
+        own = service.post("/api/chat/rag", {"message": LEAVE}).json()
+
+    assert (adr["answer"], adr["refused"]) == (own["response"], False)
+    assert adr["answer"].startswith(f"{bad}\n\nPlease note")
+    assert own["validation_metrics"]["warning"] in own["response"]
+
+
 def test_the_adr_shape_by_preset(start: Start, handbook: Path) -> None:
     """`book` speaks as its record of decision has it, with its own sentence."""
     service = start(
@@ -214,7 +267,7 @@ def test_log_probabilities_become_gate_3(start: Start, handbook: Path) -> None:
         response = service.post("/api/chat/rag", {"message": LEAVE})
 
     assert response.status_code == 422
-    assert response.json()["reasons"] == ["low_generation_confidence"]
+    assert response.json()["detail"]["reasons"] == ["low_generation_confidence"]
 
 
 def test_a_model_server_that_fails_is_an_error_and_no_answer(start: Start, handbook: Path) -> None:
@@ -380,7 +433,7 @@ def test_instructions_in_a_document_change_nothing(start: Start, tmp_path: Path)
 
         sent = upstream.requests[0].body["messages"]
     assert response.status_code == 422
-    assert "context_contains_instructions" in response.json()["reasons"]
+    assert "context_contains_instructions" in response.json()["detail"]["reasons"]
     assert "\nSystem:" not in sent[1]["content"]
     assert "</source>" not in sent[1]["content"].split("leave.md")[-1][:400]
 

@@ -215,7 +215,10 @@ def test_a_changed_policy_file_is_taken_up_and_a_bad_one_is_not(start: Start, tm
 
     found = service.get("/v1/policy").json()["verify"]
     assert (found["mode"], "shout" in found["problem"]) == ("enforce", True)
-    assert service.get("/readyz").json()["checks"]["policy"].startswith("the file cannot be used")
+    ready = service.get("/readyz")
+    assert (ready.status_code, ready.json()["ready"]) == (200, True)
+    assert ready.json()["checks"]["policy"].startswith("the file cannot be used; the last good policy is in force")
+    assert ready.json()["modes"]["/v1/verify"] == "enforce"
     assert 'stillme_policy_reloads_total{outcome="failed"} 1.0' in service.get("/metrics").text
 
 

@@ -47,7 +47,6 @@ CONTRADICTED, UNSUPPORTED, FABRICATED = (
             "Tôi không tìm thấy thông tin này trong tài liệu.", RETURNS, SKIPPED, id="a refusal in Vietnamese"
         ),
         pytest.param("Which order do you mean?", RETURNS, SKIPPED, id="a question back"),
-        pytest.param("I could not find that in the documents.", RETURNS, SKIPPED, id="a refusal"),
         pytest.param("", RETURNS, SKIPPED, id="no draft"),
     ],
 )

@@ -37,6 +37,8 @@ class Review:
     trace: str
     reviewer: str
     label: str
+    unsupported: frozenset[int] | None = None
+    """Which claims of the draft the reviewer calls unsupported, counted from 1; None where claims were not looked at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,7 @@ def _texts(verdict: Verdict) -> dict[str, Any]:
     """The texts of a verdict; a claim's own text is a part of the draft."""
     return {
         "safe_response": verdict.safe_response,
+        "warning": verdict.warning,
         "citations": [c.__dict__ for c in verdict.citations],
         "claims": [{"source_ids": c.source_ids, "quote": c.quote, "detail": c.detail} for c in verdict.claims],
         "findings": [f.detail for f in verdict.findings],
@@ -286,6 +287,7 @@ def verdict_in(entry: Entry) -> dict[str, Any]:
         "validator_trace_id": entry.id,
         "citations": body.get("citations", []),
         "safe_response": body.get("safe_response"),
+        "warning": body.get("warning"),
         "metrics": meta["metrics"],
         "claims": list(_claims(meta["claims"], body.get("claims", []), draft)),
         "findings": list(_findings(meta["findings"], body.get("findings", []))),

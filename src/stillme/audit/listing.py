@@ -12,6 +12,7 @@ from stillme.audit.agreement import Review
 from stillme.audit.database import RECORD
 from stillme.audit.query import Filter, records
 from stillme.audit.record import COLUMNS, Entry, Record, from_word
+from stillme.audit.reviews import labelled_claims
 from stillme.audit.sampling import Candidate
 from stillme.audit.store import AuditStore
 from stillme.errors import BackendError
@@ -67,7 +68,8 @@ def reviews(store: AuditStore, wanted: Filter) -> Iterator[Review]:
     """The reviews that the filter takes, in the order they were given, as agreement figures need them."""
     for record in store.records(replace(wanted, kind="review"), bodies=False):
         if record.entry is not None:
-            yield Review(record.seq, str(record.entry.ref), str(record.entry.caller), str(record.entry.label))
+            entry = record.entry
+            yield Review(record.seq, str(entry.ref), str(entry.caller), str(entry.label), labelled_claims(entry))
 
 
 def candidates(store: AuditStore, wanted: Filter) -> Iterator[Candidate]:
@@ -117,6 +119,8 @@ def _row(record: Record, entry: Entry) -> dict[str, Any]:
     row: dict[str, Any] = {"seq": record.seq, **{name: getattr(entry, name) for name in _SHOWN}}
     row["verified"] = None if entry.verified is None else bool(entry.verified)
     row["reasons"] = [from_word(word) for word in (entry.reasons or "").split()]
+    if entry.kind == "verdict":
+        row["policy_hash"] = json.loads(entry.meta)["policy_hash"]
     row |= {"hash": record.hash, "texts": text_state(entry), "query": None}
     if entry.kind in ("verdict", "opening") and entry.body is not None and row["texts"] in ("kept", "redacted"):
         row["query"] = json.loads(entry.body.text)["request"]["query"]

@@ -483,7 +483,8 @@ class _Page:
             return None
         title = "response"
         if _text(self.verdict, "action") == "deliver_with_warning":
-            title = "response.repaired" if self.repaired else "response.note"
+            is_note = response == _text(self.verdict, "warning")
+            title = "response.note" if is_note else "response.repaired" if self.repaired else "response.warned"
         return self.section("response", said(response), title=title)
 
     def _claims(self) -> Html | None:

@@ -276,6 +276,8 @@ def _named(url: str, driver: Any) -> str:
     try:
         driver.conninfo.conninfo_to_dict(url)
         parts = urlsplit(url)
+        if "@" in parts.path + parts.query + parts.fragment:  # the rest of a password that is not percent-encoded
+            raise ValueError
         return f"postgresql://{parts.hostname or ''}{parts.path}"
     except (driver.Error, ValueError):  # what they say may quote the password
         raise InputError(

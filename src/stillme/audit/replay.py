@@ -17,6 +17,7 @@ from stillme.errors import InputError, PolicyError
 from stillme.evidence.grounding import Grounder
 from stillme.guard import Guard, Occurrence
 from stillme.policy import Policy
+from stillme.reasons import Reason
 from stillme.validators.base import Validator
 from stillme.version import __version__
 
@@ -137,6 +138,8 @@ def _again(guard: Guard, caught: _Catch, request: dict[str, Any]) -> Occurrence 
 
 
 def _obstacle(entry: Entry, meta: dict[str, Any]) -> str | None:
+    if Reason.VALIDATORS_OFF in (entry.reasons or "").split(" "):
+        return "the validators were off: nothing was decided"
     if meta["content"] != "full":
         return {"hashed": "only hashes of its texts were kept", "none": "its texts were not kept"}[meta["content"]]
     if entry.body is None:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -79,6 +79,8 @@ class ChatOutcome:
     """What the model said, if it was asked."""
     occurrence: Occurrence | None = None
     """The verdict as it came about, if there was one."""
+    record: Occurrence | None = None
+    """What stands in the record of an answer that the validators did not see."""
 
     @property
     def refused(self) -> bool:
@@ -124,10 +126,11 @@ class ChatPipeline:
                 stopped: Occurrence = await self.run(lambda: self.guard.examine(asked, caller=caller))
                 return ChatOutcome(stopped.verdict.safe_response or "", context, None, stopped)
         generation = await self._generated(request, asked, context)
-        if not validates:
-            return await self._told(request, owner, ChatOutcome(generation.text, context, generation))
         written = {"draft_answer": generation.text, "generation_confidence": generation.confidence}
         draft = asked.model_copy(update=written)
+        if not validates:
+            record: Occurrence = await self.run(lambda: self.guard.unverified(draft, caller=caller))
+            return await self._told(request, owner, ChatOutcome(generation.text, context, generation, record=record))
         occurrence: Occurrence = await self.run(lambda: self.guard.examine(draft, caller=caller))
         text = delivered(occurrence.verdict, generation.text)
         return await self._told(request, owner, ChatOutcome(text, context, generation, occurrence))
@@ -182,7 +185,7 @@ class ChatPipeline:
         if self.settings.align:
             style = request.tone_style or self.settings.tone_style
             text = align_tone(outcome.response, style=style, language=request.language)
-            outcome = ChatOutcome(text, outcome.context, outcome.generation, outcome.occurrence)
+            outcome = replace(outcome, response=text)
         if request.session_id and self.settings.remembers:
             await self._remember(request.session_id, owner, request.message, outcome.response)
         return outcome

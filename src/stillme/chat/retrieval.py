@@ -167,10 +167,10 @@ class Retriever:
         yield [key for key, _ in self._store.matching(collection, words, depth, session)] if words else []
 
     def _similarities(self, queries: Sequence[Query], passages: Sequence[Passage]) -> list[float]:
-        """How close each is to the question, on the policy's scale: as the guard would compute it, in the light of what came before only
+        """How close each is to the question, on the policy's scale, by shared words and by meaning; in the light of what came before only
         where the question says nothing without."""
         asked = [query for query in queries if query.is_leaning] or queries[:1]
-        figures = [similarities(query.text, passages, query.language, self._embed) for query in asked]
+        figures = [similarities(query.text, passages, query.language, self._embed, thorough=True) for query in asked]
         return [max(of_one) for of_one in zip(*figures, strict=True)]
 
 

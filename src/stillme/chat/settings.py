@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import stillme.settings as read
 from stillme.policy import Policy, PolicyWatcher
+from stillme.policy.reader import PRESETS, policy_here
 from stillme.settings import setting
 from stillme.validators.registry import BUILT_IN
 
@@ -54,12 +55,15 @@ class ChatSettings:
         read.switch,
     )
     policy: str | None = setting(
-        None, "STILLME_POLICY", "a policy file, which is followed while serving, or lite, book, strict", read.text
+        None,
+        "STILLME_POLICY",
+        "a policy file, which is followed while serving, or lite, book, strict; without it policy.yaml of the working folder, else lite",
+        read.text,
     )
     mode: str | None = setting(
         None,
         "STILLME_MODE",
-        "monitor, warn or enforce, in place of the policy's; without policy and mode the chat enforces",
+        "monitor, warn or enforce, in place of the policy's; where neither says one, /api/chat/rag enforces and all else monitors",
         read.choice("monitor", "warn", "enforce"),
     )
     data: str = setting("stillme-data", "STILLME_DATA", "the folder for whatever is kept in files", read.text)
@@ -104,27 +108,33 @@ class ChatSettings:
         """Where the knowledge is."""
         return self.knowledge or str(Path(self.data) / "knowledge.db")
 
+    @property
+    def policy_source(self) -> str | None:
+        """The policy that is named, else the file of the working folder, if there is one."""
+        return self.policy or policy_here()
+
     def verify_policy(self) -> Policy | PolicyWatcher:
-        """What the verify endpoints judge by: the policy as it is, in the mode that the environment names."""
+        """What everything but the chat judges by: the policy as it is, in the mode that the environment names."""
         return self._with({"mode": self.mode} if self.mode else {})
 
     def chat_policy(self) -> Policy | PolicyWatcher:
         """What the chat judges by: the policy with the chat's own variables over it.
 
-        A chat has a person at its end: without a word on the mode, what is not supported is not said.
+        A chat has a person at its end: without a word on the mode, what is not supported is not said. A preset that is named says its own.
         """
-        changes: dict[str, Any] = {"mode": self.mode} if self.mode else {} if self.policy else {"mode": "enforce"}
+        changes: dict[str, Any] = {"mode": self.mode} if self.mode else {}
         validators: dict[str, Any] = {name: {"enabled": False} for name in self.disabled}
         if self.evidence_threshold is not None:
             validators.setdefault("EvidenceOverlap", {})["threshold"] = self.evidence_threshold
         if self.citation_required is not None:
             validators.setdefault("CitationRequired", {"enabled": self.citation_required})
-        return self._with(changes | ({"validators": validators} if validators else {}))
+        return self._with(changes | ({"validators": validators} if validators else {}), {"mode": "enforce"})
 
-    def _with(self, changes: Mapping[str, Any]) -> Policy | PolicyWatcher:
-        if self.policy is not None and self.policy not in ("lite", "book", "strict"):
-            return PolicyWatcher(self.policy, changes=changes)
-        policy = Policy.load(self.policy)
+    def _with(self, changes: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Policy | PolicyWatcher:
+        source = self.policy_source
+        if source is not None and source not in PRESETS:
+            return PolicyWatcher(source, changes=changes, defaults=defaults)
+        policy = Policy.load(source or defaults)
         changed = policy.with_changes(changes) if changes else policy
         changed.build()
         return changed

@@ -23,9 +23,22 @@ __all__ = ["review", "reviews", "sample"]
 @click.option("--label", type=click.Choice(LABELS), required=True, help="What the reviewer thinks of the verdict.")
 @click.option("--by", metavar="WHO", required=True, help="The reviewer; goes into the record.")
 @click.option("--note", metavar="TEXT", default="", help="Why; kept like a text, and erased with the verdict's.")
+@click.option("--unsupported", metavar="N", type=int, multiple=True, help="A claim that no source supports, from 1.")
+@click.option("--all-supported", is_flag=True, help="Every claim was looked at, and each has its support.")
 @takes_store(seals=True)
-def review(store: AuditStore, trace: str, label: str, by: str, note: str) -> None:
+def review(
+    store: AuditStore,
+    trace: str,
+    label: str,
+    by: str,
+    note: str,
+    unsupported: tuple[int, ...],
+    all_supported: bool,
+) -> None:
     """Record what a reviewer thinks of the verdict TRACE: a record of its own, which overwrites no earlier one.
+
+    With --unsupported (several times, if need be) or --all-supported the claims are labelled too, by the numbers that `stillme audit
+    show` gives them: the escape rate of a rollout is then counted by claims.
 
     A later label of the same reviewer counts instead of the earlier one; both stay recorded.
 
@@ -38,7 +51,10 @@ def review(store: AuditStore, trace: str, label: str, by: str, note: str) -> Non
     """
     from stillme.audit.reviews import review as record_review
 
-    made = record_review(store, trace, label, by, note)
+    if unsupported and all_supported:
+        raise InputError("--unsupported and --all-supported contradict each other: give one of them")
+    claims = list(unsupported) if unsupported or all_supported else None
+    made = record_review(store, trace, label, by, note, claims)
     tell([f"{made.id}: {made.ref} is {label}, says {made.caller}"])
 
 

@@ -25,6 +25,7 @@ from stillme.cli.audit_options import (
     takes_store,
     tell,
 )
+from stillme.cli.policy_source import chosen_policy
 from stillme.cli.report import Exit, complain
 from stillme.errors import InputError, shown
 
@@ -116,7 +117,7 @@ def prune(
     from stillme.policy import Policy
 
     ring = Keyring((store.key, *map(key_from_file, old_keys)))
-    retention = Policy.load(policy).audit.retention
+    retention = Policy.load(chosen_policy(policy)).audit.retention
     doomed = prune_store(store, retention, dry_run=True)
     if not doomed.texts and not doomed.records:
         tell(["nothing to remove: everything is within the retention of the policy"])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stillme.cli.audit_options import STORE, followed, human_wanted, opened, print_json, tell
+from stillme.cli.policy_source import chosen_policy
 from stillme.cli.report import Exit, complain, print_text
 from stillme.errors import InputError, shown
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["calibrate", "drift"]
 
 
-POLICY_HELP = "A YAML file, or one of lite (the default), book, strict."
+POLICY_HELP = "A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite."
 SINCE = click.option("--since", metavar="TIME", help="From this day or point in time on.")
 UNTIL = click.option("--until", metavar="TIME", help="Up to this day or point in time, which is not included.")
 FORM = click.option(
@@ -105,7 +106,7 @@ def calibrate(
     from stillme.evaluation.walk import Target
     from stillme.policy import Policy
 
-    loaded = Policy.load(policy)
+    loaded = Policy.load(chosen_policy(policy))
     target = Target(options["max_escape_rate"], options["confidence"], loaded.rollout.max_false_refusal_rate)
     out = _writable(options["out"], options["force"])
     found, source, left_out = (
@@ -331,6 +332,7 @@ def drift(
     from stillme.audit.query import Filter
     from stillme.policy import Policy
 
+    policy = chosen_policy(policy)
     if not policy:
         raise InputError("no policy is named: give --policy FILE, one that `stillme calibrate` wrote")
     loaded = Policy.load(policy)

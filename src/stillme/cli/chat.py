@@ -17,6 +17,7 @@ import click
 
 from stillme.cli.audit_options import KEY, STORE_VARIABLE, recording, user_name
 from stillme.cli.ingest import KNOWLEDGE
+from stillme.cli.policy_source import chosen_policy
 from stillme.cli.report import Exit, complain, exit_code
 from stillme.errors import BackendError, InputError, StillMeError, shown
 
@@ -83,6 +84,8 @@ def chat(
     settings = _settings(store, policy, validates)
     if not settings.validate:
         click.echo(UNVALIDATED, err=True)
+    else:
+        chosen_policy(settings.policy)
     with recording(audit, key) as recorder, _talk(settings, recorder, asked) as talk:
         if question is not None:
             talk.ask(question)

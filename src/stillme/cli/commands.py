@@ -21,6 +21,7 @@ from stillme.cli.chat import chat
 from stillme.cli.eval import evaluate
 from stillme.cli.ingest import ingest
 from stillme.cli.policy_diff import diff
+from stillme.cli.policy_source import chosen_policy
 from stillme.cli.report import Exit, Report, complain, print_text
 from stillme.cli.report_command import report
 from stillme.cli.rollout import rollout
@@ -76,7 +77,7 @@ cli.add_command(audit)
 for command in (serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
     cli.add_command(command)
 
-POLICY_HELP = "A YAML file, or one of lite (the default), book, strict."
+POLICY_HELP = "A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite."
 RECORD_HELP = "Record each verdict in this audit store (a file, or postgresql://…), which is made if it is not there."
 FORM_HELP = "One JSON verdict a line, or a page each. Without either: pages on a terminal, else JSON."
 
@@ -122,7 +123,7 @@ def verify(
 
     entries = read_requests(file)
     first = next(entries)  # what is wrong with the file as a whole is said before the policy is read
-    loaded = _policy(policy)
+    loaded = _policy(chosen_policy(policy))
     with recording(store, key) as audit:
         chosen = loaded.with_changes({"mode": mode}) if mode else loaded
         guard = Guard(chosen, grounder=judge_from_environment(grounder_for(chosen)), audit=audit)
@@ -148,9 +149,9 @@ def policy_check(file: str) -> None:
 def policy_show(source: str | None) -> None:
     """Print a policy with every value written out, as a file that loads to the same policy.
 
-    Without FILE or PRESET: the one that the environment variable STILLME_POLICY names, else lite.
+    Without FILE or PRESET: the one that the environment variable STILLME_POLICY names, else policy.yaml of this folder, else lite.
     """
-    print_text(_policy(source).to_yaml().rstrip())
+    print_text(_policy(chosen_policy(source)).to_yaml().rstrip())
 
 
 @policy_group.command("schema", short_help="Print the JSON Schema of a policy file.")

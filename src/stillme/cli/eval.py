@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from stillme.cli.policy_source import chosen_policy
 from stillme.cli.report import Exit, complain, print_text
 from stillme.errors import InputError, shown
 
@@ -50,7 +51,7 @@ class Evaluated:
     "policies",
     metavar="FILE|PRESET",
     multiple=True,
-    help="A policy to measure; several are compared with the first. Without: that of STILLME_POLICY, else lite.",
+    help="A policy to measure; several are compared with the first. Without: that of STILLME_POLICY, policy.yaml of this folder, lite.",
 )
 @click.option("--out", metavar="FILE", help="Keep the run in FILE; a run that was cut goes on where it stopped.")
 @click.option("--against", metavar="RUN", help="Compare with this earlier run of the same cases.")
@@ -167,7 +168,7 @@ def _guards(policies: tuple[str, ...]) -> list[tuple[str, Policy]]:
     from stillme.policy import Policy
 
     named: dict[str, Policy] = {}
-    for source in policies or (os.environ.get("STILLME_POLICY") or "lite",):
+    for source in policies or (chosen_policy(os.environ.get("STILLME_POLICY")) or "lite",):
         policy = Policy.load(source)
         policy.build()
         stem = Path(source).stem

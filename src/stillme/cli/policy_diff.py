@@ -12,7 +12,7 @@ import click
 
 from stillme.cli.audit_options import Wanted, followed, human_wanted, opened, print_json, takes_filters, tell
 from stillme.cli.report import Exit, complain
-from stillme.errors import InputError, shown
+from stillme.errors import InputError, shown, without_secrets
 
 if TYPE_CHECKING:
     from stillme.evaluation.changes import Change
@@ -100,7 +100,7 @@ def _judged(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> What
             )
         from stillme.evaluation.reading import STARTER, checked, starter_file
 
-        cases = checked(starter_file() if source == STARTER else source, name=source)
+        cases = checked(starter_file() if source == STARTER else source, name=without_secrets(source))
         with followed(len(cases), "cases") as follow:
             found = what_if(old, new, cases, advance=follow, **how)
     if not found.judged:
@@ -192,7 +192,7 @@ def _lines(found: WhatIf, before: str, after: str, source: str) -> Iterator[str]
     yield ""
     rate = rate_of("flips", found.flipped, found.judged)
     ends = f"{rate.value or 0:.1%} [{rate.low:.1%}, {rate.high:.1%}]"
-    yield f"{found.flipped:,} of {found.judged:,} decisions flip from {before} to {after} on {source}, {ends}"
+    yield f"{found.flipped:,} of {found.judged:,} decisions flip from {before} to {after} on {without_secrets(source)}, {ends}"
     if found.reused:
         yield f"{found.reused:,} verdicts were taken from records made under the same policy, model and version"
     if found.made_otherwise:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
 from stillme.contract import Verdict, VerifyRequest, parse_request
-from stillme.errors import InputError, shown
+from stillme.errors import InputError, shown, without_secrets
 from stillme.guard import Guard, check_limits
 
 __all__ = ["Entry", "Result", "read_requests", "size_of", "verify_all"]
@@ -84,7 +84,9 @@ def read_requests(file: str) -> Generator[Entry, None, None]:
         with _opened(file) as stream:
             yield from _entries(stream, name)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(
+            f"{without_secrets(name)} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _plain(file: str) -> str:

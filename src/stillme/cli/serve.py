@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from stillme.cli.policy_source import FOUND_HERE
 from stillme.cli.report import print_text
 from stillme.errors import BackendError
 
@@ -35,7 +37,9 @@ VARIABLES = {
 @click.option("--workers", metavar="NUMBER", help="How many processes serve. [1]")
 @click.option("--data", metavar="FOLDER", help="For whatever is kept in files. [stillme-data]")
 @click.option(
-    "--policy", metavar="FILE|PRESET", help="A YAML file, which is followed while serving, or lite, book, strict."
+    "--policy",
+    metavar="FILE|PRESET",
+    help="A YAML file, which is followed while serving, or lite, book, strict. [policy.yaml of this folder, lite]",
 )
 @click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy.")
 @click.option("--store", metavar="PATH|URL|none", help="The audit store. [audit.db in the data folder]")
@@ -55,12 +59,27 @@ def serve(**flags: Any) -> None:
 
 
 def _tell(address: str) -> None:
-    from stillme.chat.settings import ChatSettings
-
     print_text(f"StillMe serves at {address} (try {address}/docs); Ctrl-C stops it.")
-    if not ChatSettings.from_environment(os.environ).validate:
-        note = "chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on"
-        click.echo(f"note: {note}", err=True)
+    for line in _told():
+        click.echo(line, err=True)
+
+
+def _told() -> Iterator[str]:
+    """The policy that is used, and the mode of each endpoint."""
+    from stillme.chat.settings import ChatSettings
+    from stillme.policy import PolicyWatcher
+    from stillme.service.modes import endpoint_modes
+
+    settings = ChatSettings.from_environment(os.environ)
+    if settings.policy is None and settings.policy_source is not None:
+        yield FOUND_HERE
+    found = [settings.verify_policy(), settings.chat_policy()]
+    verify, chat = (each.policy if isinstance(each, PolicyWatcher) else each for each in found)
+    modes = endpoint_modes(verify, chat, validates=settings.validate)
+    for mode in dict.fromkeys(modes.values()):
+        yield f"mode: {mode} at {', '.join(path for path, each in modes.items() if each == mode)}"
+    if not settings.validate:
+        yield "note: chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on"
 
 
 def _not_installed(error: ModuleNotFoundError) -> BackendError:

@@ -7,14 +7,17 @@ is the case: claims of one draft pass or fail together and are not independent, 
 are the same. It holds for requests that are drawn like the cases (exchangeable), with the same model; `drift` watches that.
 
 **How** (learn then test). `walk` tests how low the score of a group may go. The gates before it (similarity, generation confidence)
-are a few fixed settings, the policy's own and milder ones; each has its share of the error, half of it for the policy's own. A milder
-setting is only tried if it lets more answers through among the cases that should be answered. That choice looks at no case with an
-unsupported claim, so it does not bias the tests, which look at no other. Groups share the error equally; a group is made by how many
-cases it has, not by how they came out.
+are a few fixed settings: the policy's own, raised ones and milder ones; each has its share of the error, half of it for the policy's own.
+A raised gate begins as high as nine in ten of the good cases allow; once the score has come down all the way, the same sequence of tests
+goes on with the gate, down towards the policy's own. A milder setting is only tried if it lets more answers through among the cases that
+should be answered. A threshold that no such case speaks of is never changed. All of that looks at no case with an unsupported claim but to
+count them, so it does not bias the tests, which look at no other. Groups share the error equally; a group is made by how many cases it
+has, not by how they came out. Settings that would leave too little of the error for any test are not tried.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +25,22 @@ from typing import Final, Literal
 
 from stillme.errors import PolicyError, shown
 from stillme.evaluation.drift import Summary
+from stillme.evaluation.gates import Path, paths_of
 from stillme.evaluation.intervals import clopper_pearson
-from stillme.evaluation.thresholds import FACTUAL, Gates, Scored, Settings, decided, observed
-from stillme.evaluation.walk import Figures, Group, Target, Walk, fewest_cases, figures, group_of, walk_of
+from stillme.evaluation.thresholds import FACTUAL, NAMES, Gates, Scored, Settings, decided, observed
+from stillme.evaluation.walk import (
+    GRID,
+    Figures,
+    Group,
+    Target,
+    Walk,
+    fewest_cases,
+    figures,
+    group_of,
+    most_escapes,
+    walk_of,
+)
 from stillme.policy import Policy
-from stillme.reasons import Decision
 
 __all__ = ["ALL", "REST", "By", "Outcome", "calibrate", "share_of"]
 
@@ -35,8 +49,6 @@ Part = tuple[str, list[Scored]]
 ALL: Final = "all cases"
 REST: Final = "all other cases"
 LANGUAGES: Final = ("en", "vi")
-MILDER: Final = (0.75, 0.5, 0.0)
-"""What the thresholds of the gates before grounding are multiplied with, besides 1."""
 LEAST_COVERED: Final = 30
 """So many cases with an unsupported claim a language needs among pooled ones before verdicts in it count as calibrated."""
 MOST_GROUPS: Final = 20
@@ -78,12 +90,13 @@ def calibrate(
     aim, gates, own = target or Target(), Gates.of(policy), Settings.of(policy)
     if not gates.score:
         raise PolicyError(f"validators.{FACTUAL} must be enabled and hard: without it no score decides anything")
-    paths = [own] if keep_gates else _paths(cases, own, gates)
+    paths = [Path(own)] if keep_gates else _affordable(cases, own, gates, by, aim)
     parts, notes = _parts(cases, by, aim, _share(0, len(paths)))
     walked = [_walked(path, parts, gates, aim, _share(n, len(paths))) for n, path in enumerate(paths)]
-    best = max(range(len(paths)), key=lambda n: (*_worth(walked[n], by), -n))
-    groups = tuple(group_of(walk, aim.max_escape_rate) for walk in walked[best])
-    settings = _settings(paths[best], groups, by)
+    best = max(range(len(paths)), key=lambda n: (*_worth(walked[n][1], by), -n))
+    reached, walks = walked[best]
+    groups = tuple(group_of(walk, aim.max_escape_rate) for walk in walks)
+    settings = _settings(reached, own, groups, by, cases)
     before = figures(cases, lambda case: decided(case, own, gates))
     after = None if settings is None else figures(cases, lambda case: decided(case, settings, gates))
     return Outcome(
@@ -93,7 +106,7 @@ def calibrate(
         before=before,
         after=after,
         groups=groups,
-        gates_before=paths[best],
+        gates_before=reached,
         tried=len(paths),
         languages=() if settings is None else _languages(cases, groups, by),
         domains=tuple(settings.by_domain) if settings else (),
@@ -101,6 +114,7 @@ def calibrate(
         reference=Summary.of(observed(case, settings or own, gates) for case in cases),
         notes=(
             *notes,
+            *_moved(own, settings or own),
             *(_uncovered(cases, groups, by) if settings else _cheaper(groups, aim, len(paths))),
             *_advice(before, after, aim),
         ),
@@ -117,24 +131,45 @@ def _share(number: int, paths: int) -> float:
     return 0.5 if number == 0 else 0.5 / (paths - 1)
 
 
-def _paths(cases: Iterable[Scored], own: Settings, gates: Gates) -> list[Settings]:
-    """The policy's own gates before grounding, and each milder setting that lets more of the good cases through."""
-    settings = [own, *map(own.milder, MILDER)]
-    lenient = [replace(each, min_score=0.0, by_language={}, by_domain={}) for each in settings]
-    # Cases that are both take part in the tests, so they must not choose what is tested.
-    good = [case for case in cases if case.is_good and not case.is_bad]
-    answered = [sum(decided(case, path, gates) is Decision.ANSWER for case in good) for path in lenient]
-    kept = [0]
-    for number in range(1, len(lenient)):
-        if answered[number] > answered[kept[-1]]:
-            kept.append(number)
-    return [settings[number] for number in kept]
+def _affordable(cases: Sequence[Scored], own: Settings, gates: Gates, by: By, aim: Target) -> list[Path]:
+    """The settings that can share the error: by the number of cases alone, so many that no group is lost and each can be shown.
+
+    Where it does for one only, it is the one that may raise a gate, as far as no good case is lost by it.
+    """
+    paths = paths_of(cases, own, gates, aim.max_false_refusal_rate)
+    alone = len(_parts(cases, by, aim, 1.0)[0])
+    for count in range(len(paths), 1, -1):
+        least = min(_share(0, count), _share(1, count))
+        parts = _parts(cases, by, aim, least)[0]
+        if len(parts) == alone and _fewest_bad(parts) >= fewest_cases(aim.max_escape_rate, aim.error * least / alone):
+            return paths[:count]
+    raised = [path for path in paths_of(cases, own, gates, 0.0) if path.lowest is not None]
+    whole = _fewest_bad(_parts(cases, by, aim, 1.0)[0]) >= fewest_cases(aim.max_escape_rate, aim.error / alone)
+    return raised[:1] if raised and whole else paths[:1]
 
 
-def _walked(path: Settings, parts: Sequence[Part], gates: Gates, aim: Target, share: float) -> list[Walk]:
-    open_path = replace(path, min_score=0.0, by_language={}, by_domain={})
+def _fewest_bad(parts: Iterable[Part]) -> int:
+    return min(sum(case.is_bad for case in part) for _, part in parts)
+
+
+def _walked(path: Path, parts: Sequence[Part], gates: Gates, aim: Target, share: float) -> tuple[Settings, list[Walk]]:
+    """How far the scores of the groups got, and the gates with them: these only once every score is all the way down."""
     level = aim.error * share / len(parts)
-    return [walk_of(name, cases, open_path, gates, aim.max_escape_rate, level) for name, cases in parts]
+
+    def walks(settings: Settings) -> list[Walk]:
+        return [walk_of(name, cases, settings, gates, aim.max_escape_rate, level) for name, cases in parts]
+
+    reached = path.opened
+    found = walks(reached)
+    if any(walk.passed < len(GRID) for walk in found):
+        return reached, found
+    allowed = [most_escapes(len(walk.bad), aim.max_escape_rate, level) for walk in found]
+    for settings in path.steps():
+        came = [figures(cases, lambda case, at=settings: decided(case, at, gates)) for _, cases in parts]  # type: ignore[misc]
+        if any(each.escaped > most for each, most in zip(came, allowed, strict=True)):
+            break
+        reached = settings
+    return reached, walks(reached)
 
 
 def _worth(walks: Sequence[Walk], by: By) -> tuple[int, int]:
@@ -195,19 +230,33 @@ def _left_over(bad: Counter[str], chosen: Sequence[str], tested: bool, by: By, n
 # what comes out
 
 
-def _settings(path: Settings, groups: Sequence[Group], by: By) -> Settings | None:
-    """The thresholds to write; what no group speaks for gets the strictest."""
+def _settings(
+    path: Settings, own: Settings, groups: Sequence[Group], by: By, cases: Iterable[Scored]
+) -> Settings | None:
+    """The thresholds to write; what no group speaks for gets the strictest, and a score that no case has stays as it is."""
     found = {group.name: group.min_score for group in groups if group.min_score is not None}
     if not found or (by == "domain" and len(found) < len(groups)):
         return None
+    if not any(math.isfinite(case.least) for case in cases):
+        return own.with_gates(path.gates())
     strictest = max(found.values())
     if ALL in found:
         return replace(path, min_score=found[ALL], by_language={}, by_domain={})
-    own = {name: score for name, score in found.items() if name != REST}
+    scores = {name: score for name, score in found.items() if name != REST}
     if by == "language":
         # A question whose language cannot be told is judged by the general score, and recorded as one of the languages.
-        return replace(path, min_score=strictest, by_language=own, by_domain={})
-    return replace(path, min_score=found.get(REST, strictest), by_language={}, by_domain=own)
+        return replace(path, min_score=strictest, by_language=scores, by_domain={})
+    return replace(path, min_score=found.get(REST, strictest), by_language={}, by_domain=scores)
+
+
+def _moved(own: Settings, settings: Settings) -> list[str]:
+    """Which thresholds before grounding are not what they were."""
+    pairs = [(name, own.gates()[gate], settings.gates()[gate]) for gate, name in NAMES.items()]
+    return [
+        f"{name}: {'raised' if new > old else 'lowered'} from {old:g} to {new:g}"
+        for name, old, new in pairs
+        if new != old
+    ]
 
 
 def _languages(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> tuple[str, ...]:

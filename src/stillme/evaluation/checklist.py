@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from stillme.evaluation.estimates import Figure, figure_words, needed
@@ -23,6 +23,8 @@ _LIMITS: Final[Mapping[str, Callable[[Rollout], float]]] = {
     "source_coverage": lambda rules: rules.min_source_coverage,
     "false_refusal_rate": lambda rules: rules.max_false_refusal_rate,
 }
+MANDATORY: Final = ("hallucination_escape_rate", "refusal_precision", "source_coverage")
+EPSILON: Final = 1e-9
 _IMPROVE: Final = {
     "hallucination_escape_rate": "harden gates or raise thresholds (`stillme calibrate`), and see what changes with `stillme policy diff`",
     "refusal_precision": "soften gates or lower thresholds (`stillme calibrate`), and see what changes with `stillme policy diff`",
@@ -71,7 +73,7 @@ def checks_of(found: Found, step: Step) -> Iterator[Check]:
     yield _baseline(found.baseline)
     for name in FIGURES:
         yield _meets(name, found.current, found.rules, step)
-    yield _no_worse(found)
+    yield _better(found) if step == "warn" else _no_worse(found)
     yield _stable(found)
 
 
@@ -210,6 +212,35 @@ def _no_worse(found: Found) -> Check:
     moved = {n: _worsening(n, found.baseline.figure(n), found.current.figure(n)) for n in FIGURES}
     moved = {n: None if distance is None else max(0.0, distance) for n, distance in moved.items()}
     return _moved("no_worse_than_baseline", moved, most, "worse than in the baseline")
+
+
+def _better(found: Found) -> Check:
+    """Against the baseline a figure has to be better, in each of the last weeks too, and none worse than it may move in a week."""
+    held = _no_worse(found)
+    name, best = "better_than_baseline", "better, and none worse"
+    if held.state != "passed" or found.baseline is None or found.current is None:
+        return replace(held, name=name, threshold=best)
+    baseline, after = found.baseline, [w for w in found.weeks if not set(w.weeks) & set(found.baseline.weeks)]
+    if all(_is_best(n, window.figure(n)) for n in MANDATORY for window in (baseline, found.current)):
+        return Check(name, "passed", "at their best", best, "every figure is at its best, in the baseline and since")
+    gains = {n: -(_worsening(n, baseline.figure(n), found.current.figure(n)) or 0.0) for n in MANDATORY}
+    improved = [n for n in MANDATORY if gains[n] > EPSILON and all(_gained(n, baseline, week) for week in after)]
+    if improved:
+        first = max(improved, key=lambda n: gains[n])
+        said = f"{first} is {100 * gains[first]:.1f} points better than in the baseline, in each of the last weeks too"
+        return Check(name, "passed", gains[first], best, said)
+    said = "no figure is better than in the baseline and stayed so: no worse is not enough"
+    return Check(name, "failed", max(gains.values()), best, said, f"{_IMPROVE[MANDATORY[0]]}; then go on for two weeks")
+
+
+def _is_best(name: str, figure: Figure) -> bool:
+    return figure.value is not None and figure.value == (0.0 if name in LOWER_IS_BETTER else 1.0)
+
+
+def _gained(name: str, baseline: Window, week: Window) -> bool:
+    """Whether a week is better than the baseline, or says nothing about it."""
+    moved = _worsening(name, baseline.figure(name), week.figure(name))
+    return moved is None or moved < -EPSILON
 
 
 def _stable(found: Found) -> Check:

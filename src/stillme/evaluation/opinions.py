@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +22,8 @@ class Opinion:
     """The labels in force on one verdict, one a reviewer."""
 
     labels: tuple[str, ...]
+    unsupported: int | None = None
+    """How many claims of the draft are unsupported, where reviewers labelled claims; a claim that they dispute is."""
 
     def truth(self, decision: str) -> Truth | None:
         """What should have been decided in place of the verdict's decision, or that it was right; None where nobody can tell.
@@ -40,11 +43,18 @@ class Opinion:
 
 def opinions(given: Iterable[Review]) -> dict[str, Opinion]:
     """What reviewers say by verdict; of each reviewer the latest label counts."""
-    latest: dict[str, dict[str, str]] = {}
+    latest: dict[str, dict[str, Review]] = {}
     for review in sorted(given, key=lambda review: review.seq):
         name = unicodedata.normalize("NFC", review.reviewer).strip()
-        latest.setdefault(review.trace, {})[name] = review.label
-    return {trace: Opinion(tuple(labels.values())) for trace, labels in latest.items()}
+        latest.setdefault(review.trace, {})[name] = review
+    return {trace: _opinion(list(found.values())) for trace, found in latest.items()}
+
+
+def _opinion(given: Sequence[Review]) -> Opinion:
+    looked = [review.unsupported for review in given if review.unsupported is not None]
+    votes = Counter(number for found in looked for number in found)
+    unsupported = sum(2 * count >= len(looked) for count in votes.values()) if looked else None
+    return Opinion(tuple(review.label for review in given), unsupported)
 
 
 def agrees(truth: Truth, decision: str) -> bool:

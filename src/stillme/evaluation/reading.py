@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final, NoReturn, cast
 from pydantic import BaseModel, ValidationError
 
 from stillme.contract import VerifyRequest, parse_request
-from stillme.errors import InputError, nearest, shown
+from stillme.errors import InputError, nearest, shown, without_secrets
 from stillme.evaluation.cases import Case, ClaimLabel
 
 __all__ = ["COLUMNS", "STARTER", "STDIN", "CaseFile", "case_from", "checked", "read_cases", "starter_file", "written"]
@@ -148,7 +148,9 @@ def _opened(file: str | Path, name: str) -> Iterator[BinaryIO]:
         with Path(file).open("rb") as stream:
             yield stream
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(
+            f"{without_secrets(name)} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _plain(file: str | Path) -> str:

@@ -24,6 +24,8 @@ from stillme.reasons import Decision, Gate, Reason
 
 __all__ = [
     "FACTUAL",
+    "GATES",
+    "NAMES",
     "Gates",
     "Scored",
     "Settings",
@@ -33,6 +35,7 @@ __all__ = [
     "same_thresholds",
     "scored",
     "settings_changes",
+    "told_by",
 ]
 
 FACTUAL: Final = "FactualHallucinationValidator"
@@ -42,6 +45,13 @@ LOW_SIMILARITY: Final = {
     Reason.LOW_CONTEXT_SIMILARITY.value: "factual",
     Reason.SOURCE_REQUIRED_LOW_SIMILARITY.value: "source_required",
 }
+NAMES: Final = {
+    "factual": "min_similarity_for_factual",
+    "source_required": "min_similarity_for_source_required",
+    "generation_confidence": "min_generation_confidence",
+}
+"""The thresholds before grounding, as `Settings` names them and as a policy does."""
+GATES: Final = tuple(NAMES)
 MOVED: Final = frozenset({*LOW_SIMILARITY, Reason.LOW_GENERATION_CONFIDENCE.value, Reason.PASSED_WITH_WARNINGS.value})
 """Codes that thresholds bring and take away."""
 
@@ -80,12 +90,19 @@ class Settings:
             return self.by_domain[domain]
         return self.by_language.get(language or "", self.min_score)
 
-    def milder(self, factor: float) -> Settings:
-        """The same with the gates before grounding set to this part of what they were."""
-        factual, sources, confidence = (
-            round(value * factor, 3) for value in (self.factual, self.source_required, self.generation_confidence)
+    def gates(self) -> dict[str, float]:
+        """The thresholds of the gates before grounding, by name."""
+        return {name: getattr(self, name) for name in GATES}
+
+    def with_gates(self, values: Mapping[str, float]) -> Settings:
+        """The same with some of the gates before grounding changed."""
+        found = {**self.gates(), **values}
+        return replace(
+            self,
+            factual=found["factual"],
+            source_required=found["source_required"],
+            generation_confidence=found["generation_confidence"],
         )
-        return replace(self, factual=factual, source_required=sources, generation_confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +249,13 @@ def scored(record: CaseRecord, gates: Gates) -> Scored | None:
         score=min(scores, default=None),
         all_supported=bool(factual) and all(c.status == "supported" for c in factual),
     )
+
+
+def told_by(case: Scored, gate: str) -> float | None:
+    """What a case has to say to the threshold of a gate before grounding; None where it says nothing."""
+    if gate == "generation_confidence":
+        return case.confidence
+    return case.similarity if case.need == gate else None
 
 
 def decided(case: Scored, settings: Settings, gates: Gates) -> Decision:

@@ -1,9 +1,9 @@
 """The figures of some weeks of recorded verdicts, from the verdicts themselves and from reviews of the weekly sample.
 
-A review labels a verdict, not its claims, so escapes are counted by drafts. Reviews count where `stillme audit sample` draws the verdict:
-each then speaks for its share of its stratum and week, and the interval is the exact one for as many reviews as those weights are worth.
-Verdicts that were picked by hand, strata without a review and labels that cannot be used are counted apart; a figure that too little
-speaks for is unknown.
+Escapes are counted by claims where reviews label claims; a review that labels the verdict alone speaks of one. Reviews count where
+`stillme audit sample` draws the verdict: each then speaks for its share of its stratum and week, and the interval is the exact one for as
+many reviews as those weights are worth. Verdicts that were picked by hand, strata without a review and labels that cannot be used are
+counted apart; a figure that too little speaks for is unknown.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class _Sum:
     hits: float = 0.0
     of: float = 0.0
     squares: float = 0.0
+    most: int = 1
     reviews: int = 0
     counted: int = 0
 
@@ -73,11 +74,14 @@ class _Sum:
         self.of += weight
         self.squares += weight**2
         self.counted += hit
+        self.most = max(self.most, hit)
 
     @property
     def part(self) -> Part:
+        # Several claims of a draft go together: a draft counts as a part of the most that any has, which no interval is too narrow for.
         worth = self.of**2 / self.squares if self.squares else 0.0
-        return Part(self.hits / self.of if self.of else 0.0, self.of, worth)
+        whole = self.of * self.most
+        return Part(self.hits / whole if whole else 0.0, whole, worth)
 
 
 @dataclass(slots=True)
@@ -189,8 +193,13 @@ def _case(entry: Entry, meta: dict[str, Any], opinion: Opinion) -> CaseRecord | 
         id=entry.id,
         decision=decision,
         expected=Decision.REFUSE if truth == "not answer" else Decision(truth),
-        unlabelled_unsupported=int(escaped or held),
+        unlabelled_unsupported=_unsupported(opinion, int(escaped or held)),
     )
+
+
+def _unsupported(opinion: Opinion, by_verdict: int) -> int:
+    """How many unsupported claims a reviewed draft holds: those labelled, and at least one where the verdict on it says so."""
+    return by_verdict if opinion.unsupported is None else max(opinion.unsupported, by_verdict)
 
 
 def _weigh(drawn: Sample, cases: Mapping[str, CaseRecord | None], counts: _Counts) -> None:

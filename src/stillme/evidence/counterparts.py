@@ -108,7 +108,7 @@ def _concepts(reading: Reading) -> frozenset[int]:
     found = reading.__dict__.get("_every_concept")
     if found is None:
         found = reading.__dict__["_every_concept"] = frozenset(i for ids in reading.concepts for i in ids)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _has_phrase(text: Text, phrase: Phrase) -> bool:

@@ -80,8 +80,13 @@ class Said:
     """How much each of its sentences says, for those that say some."""
 
 
-def similarities(query: Text, passages: Sequence[Passage], language: str, embed: Embed | None = None) -> list[float]:
-    """For each passage the given similarity, or the computed one; `embed` is called only when no figure is clear."""
+def similarities(
+    query: Text, passages: Sequence[Passage], language: str, embed: Embed | None = None, *, thorough: bool = False
+) -> list[float]:
+    """For each passage the given similarity, or the computed one; `embed` is called only when no figure is clear.
+
+    `thorough` asks it about every passage, whatever words are shared, and the higher figure holds.
+    """
     computed = [k for k, passage in enumerate(passages) if passage.given.similarity is None]
     terms = query_terms(query, language) if computed else []
     said = {k: read(query, terms, passages[k]) for k in computed if terms}
@@ -89,12 +94,23 @@ def similarities(query: Text, passages: Sequence[Passage], language: str, embed:
         curve(said[k].share, _points()) if k in said else passage.given.similarity or 0.0
         for k, passage in enumerate(passages)
     ]
-    if embed is None or max(found, default=0.0) >= _clear() or not _legible(query, language):
+    if embed is None or not _legible(query, language):
+        return found
+    if thorough:
+        return [
+            max(found[k], _read_whole(embed, query, language, passages[k], said[k])) if k in said else found[k]
+            for k in range(len(found))
+        ]
+    if max(found, default=0.0) >= _clear():
         return found
     doubtful = {k: (passages[k], said[k]) for k in said if in_doubt(found[k], language, passages[k])}
     for k, figure in _asked(embed, query, language, doubtful).items():
         found[k] = figure
     return found
+
+
+def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: Said) -> float:
+    return _map()(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
 
 
 def in_doubt(figure: float, language: str, passage: Passage) -> bool:

@@ -16,12 +16,13 @@ import yaml
 
 from stillme.errors import PolicyError, nearest, shown
 
-__all__ = ["KeyPath", "Source", "dotted", "file_bytes", "parsed"]
+__all__ = ["KeyPath", "Source", "dotted", "file_bytes", "parsed", "policy_here"]
 
 Preset = Literal["lite", "book", "strict"]
 KeyPath = tuple[str | int, ...]
 
 PRESETS: tuple[str, ...] = get_args(Preset)
+POLICY_FILE = "policy.yaml"
 PRESET_FILES = Path(__file__).with_name("presets")
 # A policy with everything written out has 4 KB, 250 values and 3 levels; these only keep out what is no policy.
 MAX_FILE_BYTES = 256 * 1024
@@ -41,6 +42,11 @@ class Source:
         """The line of that key, or of the nearest one above it that stands in the file."""
         ends = range(len(path), 0, -1)
         return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), None)
+
+
+def policy_here() -> str | None:
+    """The policy file of the working folder, if there is one: it is used where no other policy is named."""
+    return POLICY_FILE if Path(POLICY_FILE).is_file() else None
 
 
 def dotted(path: KeyPath) -> str:

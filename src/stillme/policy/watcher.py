@@ -42,7 +42,7 @@ class PolicyWatcher:
     """Follows a policy file: `policy` is always the last good one, `error` what is wrong with the file now.
 
     `on_event(kind, detail)` hears of "reloaded", "failed" (the old policy stays in force) and "recovered", each once.
-    `changes` are made to whatever the file says: what a flag or the environment sets.
+    `changes` are made to whatever the file says: what a flag or the environment sets. `defaults` hold where the file says nothing.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class PolicyWatcher:
         interval_s: float = 1.0,
         on_event: Callable[[str, str], None] | None = None,
         changes: Mapping[str, Any] | None = None,
+        defaults: Mapping[str, Any] | None = None,
     ) -> None:
         """Load the file, raising PolicyError if it is bad; `poll` or `start` follows it from there."""
         if not interval_s > 0:
@@ -59,6 +60,7 @@ class PolicyWatcher:
         self._interval_s = interval_s
         self._on_event = on_event
         self._changes = dict(changes or {})
+        self._defaults = dict(defaults or {})
         self._polling = threading.Lock()
         self._starting = threading.Lock()
         self._stopping = threading.Event()
@@ -162,7 +164,7 @@ class PolicyWatcher:
         return self._policy_from(source)
 
     def _policy_from(self, source: Source) -> Policy:
-        policy = policy_from(source)
+        policy = policy_from(dataclasses.replace(source, settings={**self._defaults, **source.settings}))
         if self._changes:
             policy = policy.with_changes(self._changes)
         policy.build()

@@ -37,9 +37,10 @@ from stillme.service.guarded import Parts as GuardedParts
 from stillme.service.limits import Pool
 from stillme.service.litellm import GuardrailRequest, litellm_routes
 from stillme.service.metrics import Metrics
+from stillme.service.modes import endpoint_modes
 from stillme.service.openapi import problems, with_components
 from stillme.service.problems import Problem, ProblemError, answer_problem
-from stillme.service.readiness import FIRST, Readiness
+from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
 from stillme.service.settings import ServiceSettings
 from stillme.service.telemetry import Telemetry, telemetry_from
@@ -204,10 +205,10 @@ def create_app(parts: Parts) -> ASGIApp:
 
 
 def _guarded(parts: Parts) -> GuardedParts:
-    """What the guard in front of a model works with: the chat's own policy, retrieval and models."""
+    """What the guard in front of a model works with: the policy of all of /v1, the chat's retrieval and models."""
     pipeline = parts.pipeline
     return GuardedParts(
-        guard=pipeline.guard,
+        guard=parts.guard,
         run=parts.pool.run,
         caller=lambda request: request.scope.get("stillme.caller"),
         router=pipeline.router,
@@ -224,10 +225,12 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
         return {"status": "ok", "version": __version__}
 
     async def readyz() -> Response:
-        """Whether requests can be served now: the model judges, the stores take records, policy and keys can be read."""
+        """Whether requests can be served now: the model judges, the stores take records, keys can be read; a policy file that cannot is told only."""
         checks = await parts.readiness.checks()
-        ready = parts.is_ready and all(found == "ok" for found in checks.values())
-        return JSONResponse({"ready": ready, "checks": checks}, 200 if ready else 503)
+        if parts.pipeline.guard.policy_problem is not None:
+            checks["policy"] = POLICY_PROBLEM
+        ready = parts.is_ready and all(found == "ok" for name, found in checks.items() if name != "policy")
+        return JSONResponse({"ready": ready, "checks": checks, "modes": _modes(parts)}, 200 if ready else 503)
 
     async def metrics() -> Response:
         """The figures, as Prometheus reads them."""
@@ -251,6 +254,11 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
         response_class=Response,
         responses={200: {"content": {"text/plain": {}}}, **problems(401, 403)},
     )
+
+
+def _modes(parts: Parts) -> dict[str, str]:
+    validates = parts.pipeline.settings.validate
+    return endpoint_modes(parts.guard.policy, parts.pipeline.guard.policy, validates=validates)
 
 
 def _add_docs(app: FastAPI) -> None:

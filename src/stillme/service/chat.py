@@ -19,7 +19,6 @@ from stillme.service.bodies import as_model, read_json
 from stillme.service.limits import Pool, within
 from stillme.service.metrics import Metrics
 from stillme.service.openapi import body_of, problems
-from stillme.service.problems import Problem, ProblemError
 from stillme.service.settings import ServiceSettings
 
 __all__ = ["Chat"]
@@ -68,6 +67,7 @@ class ValidationMetrics(BaseModel):
     verified: bool
     reasons: list[str]
     confidence_band: str
+    warning: str | None
     trace_id: str | None
     claims_total: int
     claims_supported: int
@@ -87,6 +87,21 @@ class ChatResponse(BaseModel):
     validation_metrics: ValidationMetrics | None = Field(default=None)
 
 
+class FailedValidation(BaseModel):
+    """Why an answer did not pass, in the shape of the integration plan."""
+
+    error: Literal["validation_failed"]
+    reasons: list[str]
+    original_response: str = Field(description=f"the first {LONGEST_ORIGINAL} characters of what the model said")
+
+
+class ValidationFailure(BaseModel):
+    """A draft that did not pass and that nothing could mend."""
+
+    detail: FailedValidation
+    safe_response: str = Field(description="what to show in its place")
+
+
 class AdrSource(BaseModel):
     """A source of the answer."""
 
@@ -103,6 +118,7 @@ class AdrResponse(BaseModel):
     sources: list[AdrSource]
     refused: bool
     refusal_reason: str | None
+    warning: str | None = Field(default=None, description="there where the mode leaves the answer alone, and only then")
 
 
 class SearchResult(BaseModel):
@@ -128,7 +144,7 @@ class Chat:
             self.rag,
             methods=["POST"],
             response_model=ChatResponse | AdrResponse,
-            responses=problems(*common),
+            responses=problems(*common) | {422: problems(422)[422] | {"model": ValidationFailure}},
             openapi_extra=body_of(ChatRequest),
             summary="Answer a message from what was ingested.",
             tags=["chat"],
@@ -161,7 +177,7 @@ class Chat:
         if shape == "adr":
             return JSONResponse(_adr(outcome), headers=headers)
         if outcome.failed:
-            raise ProblemError(_failure(outcome, headers))
+            return JSONResponse(_failure(outcome), 422, {**headers, "cache-control": "no-store"})
         content: dict[str, Any] = {"response": outcome.response, "context_used": _context(outcome.context)}
         if outcome.occurrence is not None:
             content["validation_metrics"] = _metrics(shown_verdict(outcome.occurrence))
@@ -217,20 +233,22 @@ def _headers(outcome: ChatOutcome) -> dict[str, str]:
         found["x-stillme-action"] = verdict.action
         if verdict.validator_trace_id:
             found["x-stillme-trace-id"] = verdict.validator_trace_id
+    if outcome.record is not None:
+        found["x-stillme-verified"] = "false"
+        found["x-stillme-trace-id"] = outcome.record.verdict.validator_trace_id or ""
     return found
 
 
-def _failure(outcome: ChatOutcome, headers: dict[str, str]) -> Problem:
+def _failure(outcome: ChatOutcome) -> dict[str, Any]:
     """What a caller gets of a draft that did not pass and that nothing could mend."""
     verdict = shown_verdict(outcome.occurrence) if outcome.occurrence else None
     original = outcome.generation.text if outcome.generation else ""
-    extra = {
-        "error": "validation_failed",
-        "reasons": verdict.reasons if verdict else [],
-        "original_response": original[:LONGEST_ORIGINAL],
-        "safe_response": outcome.response,
-    }
-    return Problem(422, "the model's answer did not pass the validators", headers, extra)
+    failed = FailedValidation(
+        error="validation_failed",
+        reasons=verdict.reasons if verdict else [],
+        original_response=original[:LONGEST_ORIGINAL],
+    )
+    return ValidationFailure(detail=failed, safe_response=outcome.response).model_dump(mode="json")
 
 
 def _document(found: Found) -> dict[str, Any]:
@@ -263,6 +281,7 @@ def _metrics(verdict: Verdict) -> dict[str, Any]:
         verified=verdict.verified,
         reasons=verdict.reasons,
         confidence_band=verdict.confidence_band,
+        warning=verdict.warning,
         trace_id=verdict.validator_trace_id,
         claims_total=figures.claims_total,
         claims_supported=figures.claims_supported,

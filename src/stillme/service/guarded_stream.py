@@ -24,7 +24,6 @@ from stillme.chat.confidence import generation_confidence, token_logprobs
 from stillme.contract import VerifyRequest
 from stillme.errors import StillMeError, UpstreamError
 from stillme.guard import Occurrence
-from stillme.reasons import Decision
 from stillme.service.exchange import Exchange, finish_reason
 from stillme.service.guarded import Parts, delivery, error_event, error_response, extension
 from stillme.service.outgoing import acts_in, beside_text, finish_of, frame_of, usage_of
@@ -398,9 +397,8 @@ class _Answer:
 
 
 def _disclaimer(occurrence: Occurrence, *, json: bool) -> str | None:
-    """What warn puts behind an answer that it did not repair."""
+    """The warning that stands behind an answer, in the modes that may add to it."""
     verdict = occurrence.verdict
-    repaired = verdict.decision is Decision.ANSWER and any(f.repaired for f in verdict.findings)
-    if verdict.mode != "warn" or verdict.safe_response is None or repaired or json:
+    if verdict.warning is None or verdict.safe_response is None or json:
         return None
-    return f"\n\n{verdict.safe_response}"
+    return f"\n\n{verdict.warning}"

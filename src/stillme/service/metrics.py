@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from stillme.guard import Occurrence
-from stillme.reasons import Decision
+from stillme.reasons import Decision, Reason
 from stillme.version import __version__
 
 __all__ = ["Metrics"]
@@ -96,7 +96,8 @@ class Metrics:
                 self._outcomes.labels(finding.validator, finding.outcome).inc()
                 self._validators.labels(finding.validator).observe(finding.elapsed_ms / 1000)
         with self._lock:
-            self._recent += [o.verdict.decision is Decision.ANSWER for o in occurrences]
+            judged = [o.verdict for o in occurrences if Reason.VALIDATORS_OFF not in o.verdict.reasons]
+            self._recent += [verdict.decision is Decision.ANSWER for verdict in judged]
             if self._recent:
                 self._passed.set(sum(self._recent) / len(self._recent))
 

@@ -21,6 +21,7 @@ FIRST: Final[dict[str, Any]] = {
     "draft_answer": "The money is back in less than two weeks.",
     "retrieved_context": [{"source_id": "first", "text": "A refund is paid out after ten days at most, or sooner."}],
 }
+POLICY_PROBLEM: Final = "the file cannot be used; the last good policy is in force"
 PATIENCE_S: Final = 5.0
 NOT_REACHABLE: Final = "not reachable"
 LATE: Final = f"no answer within {PATIENCE_S:g} s"
@@ -76,7 +77,7 @@ class Readiness:
 
     def _policy(self) -> dict[str, str]:
         problem = self._guard.policy_problem
-        return {"policy": "ok" if problem is None else "the file cannot be used; the last good policy is in force"}
+        return {"policy": "ok" if problem is None else POLICY_PROBLEM}
 
     def _tries(self) -> dict[str, Callable[[], object]]:
         tries = {"model": self._judge, "knowledge": self._search, "keys": self._keys.all}

@@ -39,10 +39,11 @@ class Recording:
         for each in occurrences:
             verdict = each.verdict
             log.info(
-                "%s %s %s %s %s",
+                "%s %s %s %s %s %s",
                 verdict.decision.value,
                 verdict.action,
                 verdict.mode,
+                verdict.confidence_band,
                 ",".join(verdict.reasons) or "-",
                 verdict.validator_trace_id,
             )

@@ -183,6 +183,8 @@ def whole_look(guard: Guard, request: VerifyRequest, draft: str) -> Look:
     stops = verdict.action in ("block", "clarify")
     repaired = verdict.mode != "monitor" and any(f.repaired for f in verdict.findings)
     text = delivered(verdict, draft) if stops or (repaired and verdict.decision is Decision.ANSWER) else draft
+    if verdict.warning is not None:  # it stands behind the whole answer, not in its text
+        text = text.removesuffix(f"\n\n{verdict.warning}")
     return Look(verdict.action, text)
 
 

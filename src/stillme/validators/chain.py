@@ -76,6 +76,11 @@ class ValidatorChain:
 
         if not isinstance(answer, str) or isinstance(ctx_docs, str):
             raise InputError("run(answer, ctx_docs) takes a text and a list of texts")
+        if not answer.strip():  # there is nothing to deliver, and nothing that could have been checked
+            blank = Finding(
+                "ValidatorChain", "errored", "draft", Gate.HARD, Reason.VALIDATOR_ERROR, "the answer is blank"
+            )
+            return ValidationResult(False, [Reason.VALIDATOR_ERROR.value], None, (blank,))
         evidence = Evidence.of(query, answer, [doc for doc in ctx_docs if doc.strip()])
         findings, patched = repair(self, evidence, self.observe(evidence))
         return ValidationResult(not any(_blocks(f) for f in findings), _codes(findings), patched, tuple(findings))

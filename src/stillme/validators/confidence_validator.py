@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from stillme.reasons import Gate, Reason
+from stillme.validators.apart import told_apart
 from stillme.validators.base import Finding, Observer, Repair
 from stillme.validators.citation_required import end_of_words
 
@@ -39,7 +40,8 @@ class ConfidenceValidator(Observer):
         given = evidence.request.generation_confidence
         findings: list[Finding] = []
         if given is not None and given < self.min_generation_confidence:
-            detail = f"generation confidence ({given:.2f}) below threshold ({self.min_generation_confidence:.2f})"
+            below, threshold = told_apart(given, self.min_generation_confidence)
+            detail = f"generation confidence ({below}) below threshold ({threshold})"
             findings.append(self.flagged(Reason.LOW_GENERATION_CONFIDENCE, detail))
         weak = [
             (c, j)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from stillme.reasons import Gate, Reason
+from stillme.validators.apart import told_apart
 from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
@@ -46,5 +47,6 @@ class SourceRequired(Observer):
         else:
             reason, least = Reason.LOW_CONTEXT_SIMILARITY, self.min_similarity_for_factual
         if best < least:
-            return self.flagged(reason, f"best similarity ({best:.2f}) below threshold ({least:.2f})")
+            below, threshold = told_apart(best, least)
+            return self.flagged(reason, f"best similarity ({below}) below threshold ({threshold})")
         return self.passed(f"best similarity {best:.2f}, threshold {least:.2f}")
