@@ -14,7 +14,7 @@ from stillme.guard import Guard
 from stillme.service.auth import Keys
 from stillme.service.limits import Pool
 
-__all__ = ["FIRST", "Readiness"]
+__all__ = ["FIRST", "POLICY_PROBLEM", "Readiness"]
 
 FIRST: Final[dict[str, Any]] = {
     "query": "How many days does a refund take?",
