@@ -116,3 +116,27 @@ def test_token_at_finds_the_token_that_ends_behind_an_offset(raw: str, offset: i
     expected = next((i for i, end in enumerate(text.ends) if end > offset), len(text))
 
     assert text.token_at(offset) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        pytest.param("Ⓣⓗⓔ ⓕⓔⓔ", ["The", "fee"], id="circled"),
+        pytest.param("𝐓𝐡𝐞 𝑓𝑒𝑒", ["The", "fee"], id="bold and italic"),
+        pytest.param("Ｔｈｅ ｆｅｅ", ["The", "fee"], id="full width"),
+        pytest.param("🅃🄷🄴 🅵🅴🅴", ["THE", "FEE"], id="squared, light and dark"),
+        pytest.param("&#84;he f&#x65;e", ["The", "fee"], id="by number"),
+        pytest.param("The ﬁne", ["The", "fine"], id="joined"),
+        pytest.param(
+            "⑨⓪ &foo; 20℃ m²", ["90", "&", "foo", ";", "20", "℃", "m", "²"], id="figures, what is no character, signs"
+        ),
+    ],
+)
+def test_letters_in_another_dress_are_read_as_plain_ones(written: str, plain: list[str]) -> None:
+    """And each token still knows its place in the text as it was written."""
+    text = Text(written)
+
+    assert text.tokens == plain
+    assert [written[a:b] for a, b in zip(text.starts, text.ends, strict=True)] == written.replace(
+        "&foo;", "& foo ;"
+    ).replace("℃", " ℃").replace("²", " ²").split()

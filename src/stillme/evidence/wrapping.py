@@ -20,11 +20,12 @@ __all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies_as
 
 LEADING: Final = frozenset({"lead", "hedge", "telling"})
 POLITE: Final = frozenset({"opening", "courtesy", "disclaiming", "identity"})
+TAILS: Final = frozenset({"tag", "particle"})
 # What a sentence does that holds nothing but words of these lists, first come first.
 KINDS: Final = {
     "refusal": "refusal", "disclaiming": "disclaimer", "courtesy": "courtesy", "opening": "courtesy", "identity": "self",
     "pointing": "announcement", "announcing": "announcement", "lead": "announcement", "hedge": "announcement", "tag": "courtesy",
-    "telling": "announcement",
+    "particle": "courtesy", "telling": "announcement",
 }  # fmt: skip
 # These may name what the question or the sources speak of, as long as they state nothing about it.
 NAMING: Final = frozenset({"refusal", "courtesy", "opening", "pointing", "announcing", "lead"})
@@ -183,8 +184,16 @@ class Wrapping:
             return True
         unknown = [i for i in left if words[i].stem not in self.asked.stems and words[i].stem not in self.known.stems]
         if name == "refusal":
-            return len(unknown) <= MOST_UNKNOWN
+            return len(unknown) <= MOST_UNKNOWN and not self._goes_on(left)
         return name in NAMING and not unknown and not self.states(taken)
+
+    def _goes_on(self, left: Sequence[int]) -> bool:
+        """Whether something else is said behind the refusal: after a 'but', or after an 'and' with a verb of its own."""
+        end = max(m.last for m in self.matches if m.name == "refusal")
+        turn = min((m.last for m in self.matches if m.name == "contrast" and m.first >= end), default=self.last)
+        joints = (i for i in range(end, self.last) if self.draft.lowers[i] in _words("joining"))
+        more = next((i + 1 for i in joints if self.states(frozenset(range(self.first, i + 1)))), self.last)
+        return any(i >= min(turn, more) and self.draft.words[i].stem not in self.asked.stems for i in left)
 
     def _figures_known(self) -> bool:
         words = self.draft.words
@@ -224,9 +233,12 @@ class Wrapping:
         return first
 
     def _is_mark(self, i: int) -> bool:
-        text, words = self.draft.words[i].text, self.draft.words
-        minus = text in "-−" and i + 1 < len(words) and words[i + 1].number and not self.draft.gaps[i + 1]
-        return not text or text == "<" or (unicodedata.category(text[0]) not in SIGNS and not minus)
+        text = self.draft.words[i].text
+        return not text or text == "<" or (unicodedata.category(text[0]) not in SIGNS and not self._is_minus(i))
+
+    def _is_minus(self, i: int) -> bool:
+        words = self.draft.words
+        return words[i].text in "-−" and i + 1 < len(words) and words[i + 1].number and not self.draft.gaps[i + 1]
 
     def _leading(self, first: int, last: int) -> int:
         """The end of the longest phrase that leads in to the rest, with the marks behind it; 0 without one."""
@@ -287,7 +299,7 @@ class Wrapping:
         return not word.content or word.lower in _words("exchange") or i in self.silent
 
     def _past_joints(self, at: int, last: int) -> int:
-        while at < last and (self.draft.words[at].lower in AFTER and not self.draft.words[at].number):
+        while at < last and self.draft.words[at].lower in AFTER and not self._is_minus(at):
             at += 1
         return at
 
@@ -300,21 +312,18 @@ class Wrapping:
             tag = self._tag(first, end)
             if tag is None:
                 return last
-            self.peeled.append("tag")
-            last = tag
+            self.peeled.append(tag.name)
+            last = tag.first
 
-    def _tag(self, first: int, end: int) -> int | None:
+    def _tag(self, first: int, end: int) -> Match | None:
+        """What ends the sentence without being said: behind a comma, or, in Vietnamese, behind nothing."""
         start = max(first, end - COLON_REACH)
         for match in claim_lexicon().find(self.draft, start, end):
-            if match.name == "tag" and match.last == end and match.first > first:
+            if match.name in TAILS and match.last == end and match.first > first:
                 before = self.draft.words[match.first - 1].text
-                if before in ",—–-(" or self._is_particle(match):
-                    return match.first
+                if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or match.name == "particle":
+                    return match
         return None
-
-    def _is_particle(self, match: Match) -> bool:
-        """A Vietnamese tag needs no comma before it."""
-        return not self.draft.lowers[match.first].isascii() or self.draft.lowers[match.first] in ("nha", "nhé")
 
 
 def _is_past(lower: str, place: int) -> bool:

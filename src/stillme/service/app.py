@@ -225,7 +225,7 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
         return {"status": "ok", "version": __version__}
 
     async def readyz() -> Response:
-        """Whether requests can be served now: the model judges, the stores take records, keys can be read; a bad policy file is told only."""
+        """Whether requests can be served now: the model judges, the stores take records, keys can be read; a bad policy is only told."""
         checks = await parts.readiness.checks()
         if parts.pipeline.guard.policy_problem is not None:
             checks["policy"] = POLICY_PROBLEM
