@@ -269,7 +269,7 @@ class Wrapping:
         """The end of what only speaks about the exchange between a phrase and the mark that ends it."""
         at = match.last
         while at < last and at - match.last <= COLON_REACH:
-            if self.draft.words[at].text in DELIMITERS:
+            if self.draft.words[at].text in DELIMITERS and not self._is_minus(at):
                 return at + 1
             if not self._is_about_exchange(at):
                 break
