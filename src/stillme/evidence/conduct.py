@@ -1,0 +1,145 @@
+"""What the classifiers of conduct make of a text: every sentence of it is looked at, in pieces short enough to be read as one thought.
+
+Beside the embedding the classifiers read marks: which lists of the rule files a piece touches, who speaks, whether it asks. What
+the marks and the word vectors already exclude is not embedded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from stillme.evidence.lexicon import Lexicon
+from stillme.evidence.rules import load
+from stillme.evidence.safety import lists_touched
+from stillme.evidence.similarity import Embed
+from stillme.evidence.text import Sentence, Text
+from stillme.models.conduct import Class, conduct_model
+
+__all__ = ["Piece", "Suspicion", "first_person", "judge", "marks", "pieces", "takes_sides"]
+
+LONGEST: Final = 60
+"""Tokens of a piece: in more than that one clause no longer weighs."""
+BREAKS: Final = frozenset(",;:–—()")
+FEW: Final = 7
+MANY: Final = 20
+PEOPLE: Final = ("first_person", "we", "reader", "negation", "machine")
+
+
+class Piece(NamedTuple):
+    """A sentence, or a part of a long one: its tokens and its characters."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+
+
+class Suspicion(NamedTuple):
+    """A piece that a classifier takes for one of its class, with the probability."""
+
+    piece: Piece
+    score: float
+
+
+def judge(text: Text, parts: Sequence[Piece], classes: Sequence[Class], embed: Embed) -> dict[Class, list[Suspicion]]:
+    """For each class the pieces at or above its threshold, in order."""
+    model = conduct_model()
+    written = [text.raw[part.start : part.end] for part in parts]
+    scored = model.scores(written, [marks(Text(one)) for one in written], classes, embed)
+    found: dict[Class, list[Suspicion]] = {name: [] for name in classes}
+    for part, scores in zip(parts, scored, strict=True):
+        for name, score in scores.items():
+            if score >= model.flag_at[name]:
+                found[name].append(Suspicion(part, score))
+    return found
+
+
+def pieces(text: Text, sentences: Sequence[Sentence]) -> list[Piece]:
+    """The sentences that say something, long ones cut at commas or, where there is none, at the last token that fits."""
+    found = (piece for sentence in sentences for piece in _cut(text, sentence))
+    return [p for p in found if any(word.word for word in text.words[p.first : p.last])]
+
+
+def _cut(text: Text, sentence: Sentence) -> Iterator[Piece]:
+    edges = [sentence.first]
+    while sentence.last - edges[-1] > LONGEST:
+        full = edges[-1] + LONGEST
+        breaks = (i + 1 for i in range(full - 1, edges[-1] + LONGEST // 3, -1) if text.lowers[i] in BREAKS)
+        edges.append(next(breaks, full))
+    for first, last in pairwise([*edges, sentence.last]):
+        yield Piece(first, last, text.starts[first], text.ends[last - 1])
+
+
+def marks(text: Text) -> frozenset[str]:
+    """What a piece touches, as names that the classifiers know."""
+    return frozenset({*lists_touched(text), *_lists(text), *_people(text), *_form(text)})
+
+
+def first_person(text: Text, first: int, last: int) -> int | None:
+    """The first token of a range that is a first person, or None."""
+    known = _words("first_person")
+    return next((i for i in range(first, last) if text.lowers[i] in known), None)
+
+
+def takes_sides(text: Text, first: int = 0, last: int | None = None) -> bool:
+    """Whether a range of tokens has a word of religion or politics."""
+    return _has(text.lowers[first:last], _sides())
+
+
+def _lists(text: Text) -> Iterator[str]:
+    for prefix, lexicon in _lexicons().items():
+        yield from {f"{prefix}.{name}" for name in lexicon.names(text)}
+    if takes_sides(text):
+        yield "topic"
+
+
+def _people(text: Text) -> Iterator[str]:
+    return (name for name in PEOPLE if _has(text.lowers, _words(name)))
+
+
+def _form(text: Text) -> Iterator[str]:
+    found = {
+        "question": "?" in text.lowers,
+        "exclamation": "!" in text.lowers,
+        "quoted": any(text.quoted),
+        "figure": any(word.number for word in text.words),
+        "name": any(word.capital for word in text.words[1:]),
+        "accented": text.accented,
+        "short": len(text) < FEW,
+        "long": len(text) > MANY,
+    }
+    return (name for name, holds in found.items() if holds)
+
+
+@cache
+def _lexicons() -> dict[str, Lexicon]:
+    promotion, religion = load("promotion"), load("religion")
+    return {
+        "promotion": Lexicon({**promotion["signs"], **promotion["surroundings"]}, promotion["classes"]),
+        "religion": Lexicon(religion["lists"], religion["classes"]),
+    }
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word for row in load("conduct")[name].values() for word in row.split())
+
+
+@cache
+def _sides() -> frozenset[str]:
+    religion = load("religion")
+    names = (word for name in religion["named"] for row in religion["classes"][name] for word in row.split("|"))
+    topics = (word for row in religion["topics"].values() for word in row.split())
+    return _words("politics") | {word.strip("()") for word in (*names, *topics)}
+
+
+def _has(lowers: Sequence[str], known: Collection[str]) -> bool:
+    """Whether a word of the list stands there, or two or three in a row that the list joins."""
+    if any(token in known for token in lowers):
+        return True
+    pairs = (f"{a}_{b}" for a, b in pairwise(lowers))
+    threes = (f"{a}_{b}_{c}" for a, b, c in zip(lowers, lowers[1:], lowers[2:], strict=False))
+    return any(word in known for word in (*pairs, *threes))
