@@ -14,38 +14,84 @@ from typing import Final, NamedTuple
 from stillme.evidence.lexicon import Lexicon
 from stillme.evidence.rules import load
 from stillme.evidence.safety import lists_touched
+from stillme.evidence.sentences import split
 from stillme.evidence.similarity import Embed
 from stillme.evidence.text import Sentence, Text
+from stillme.evidence.voice import Voice
 from stillme.models.conduct import Class, conduct_model
 
-__all__ = ["Piece", "Suspicion", "first_person", "judge", "marks", "pieces", "takes_sides"]
+__all__ = [
+    "Conduct",
+    "Suspicion",
+    "decided_by",
+    "first_person",
+    "judge_draft",
+    "judge_query",
+    "marks",
+    "own_words",
+    "pieces",
+    "takes_sides",
+]
 
 LONGEST: Final = 60
 """Tokens of a piece: in more than that one clause no longer weighs."""
 BREAKS: Final = frozenset(",;:–—()")
 FEW: Final = 7
 MANY: Final = 20
+OF_DRAFT: Final[tuple[Class, ...]] = ("given", "person", "choice", "sell")
 PEOPLE: Final = ("first_person", "we", "reader", "negation", "machine")
 
 
-class Piece(NamedTuple):
-    """A sentence, or a part of a long one: its tokens and its characters."""
-
-    first: int
-    last: int
-    start: int
-    end: int
-
-
 class Suspicion(NamedTuple):
-    """A piece that a classifier takes for one of its class, with the probability."""
+    """A sentence, or a part of a long one, that a classifier takes for one of its class, with the probability."""
 
-    piece: Piece
+    sentence: Sentence
     score: float
 
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Its token range."""
+        return self.sentence.first, self.sentence.last
 
-def judge(text: Text, parts: Sequence[Piece], classes: Sequence[Class], embed: Embed) -> dict[Class, list[Suspicion]]:
-    """For each class the pieces at or above its threshold, in order."""
+
+class Conduct(NamedTuple):
+    """What the classifiers suspect, by class; or why they were not asked."""
+
+    suspicions: dict[Class, list[Suspicion]]
+    unread: str | None = None
+
+    def of(self, name: Class) -> list[Suspicion]:
+        """The suspicions of a class, in order."""
+        return self.suspicions.get(name, [])
+
+    @property
+    def rules_alone(self) -> str | None:
+        """What a finding says where no classifier was asked."""
+        return f"judged by the rules alone: {self.unread}" if self.unread else None
+
+
+def judge_query(text: Text, language: str, embed: Embed | None) -> Conduct:
+    """What is suspected of a question: each sentence of it, and the whole where it is short."""
+    parts = pieces(text, split(text))
+    if len(parts) > 1 and len(text) <= LONGEST:
+        parts = [*parts, Sentence(0, len(text), text.starts[0], text.ends[-1])]
+    return _judged(text, parts, language, ("asked",), embed)
+
+
+def judge_draft(text: Text, sentences: Sequence[Sentence], language: str, embed: Embed | None) -> Conduct:
+    """What is suspected of an answer, sentence by sentence."""
+    return _judged(text, pieces(text, sentences), language, OF_DRAFT, embed)
+
+
+def _judged(
+    text: Text, parts: Sequence[Sentence], language: str, classes: Sequence[Class], embed: Embed | None
+) -> Conduct:
+    if embed is None:
+        return Conduct({}, "there is no embedding model")
+    if language == "other":
+        return Conduct({}, "the classifiers know English and Vietnamese only")
+    if language == "vi" and not text.accented:
+        return Conduct({}, "the embedding model cannot read Vietnamese without accents")
     model = conduct_model()
     written = [text.raw[part.start : part.end] for part in parts]
     scored = model.scores(written, [marks(Text(one)) for one in written], classes, embed)
@@ -54,23 +100,39 @@ def judge(text: Text, parts: Sequence[Piece], classes: Sequence[Class], embed: E
         for name, score in scores.items():
             if score >= model.flag_at[name]:
                 found[name].append(Suspicion(part, score))
-    return found
+    return Conduct(found)
 
 
-def pieces(text: Text, sentences: Sequence[Sentence]) -> list[Piece]:
+def decided_by(rule: bool, suspicions: Sequence[Suspicion]) -> str:
+    """Who decided, for a finding: the rule, the classifier with its highest score, or both."""
+    if not suspicions:
+        return "rule"
+    return f"{'rule and ' if rule else ''}classifier, score {max(s.score for s in suspicions):.2f}"
+
+
+def own_words(voice: Voice, sentence: Sentence, at: int | None = None) -> bool:
+    """Whether the writer says it, from token `at` on: not in quotation marks, as a report, or as a question."""
+    words = [i for i in range(sentence.first, sentence.last) if voice.text.words[i].word]
+    start = words[0] if at is None else at
+    if voice.quotes(start) or 2 * sum(map(voice.quotes, words)) > len(words):
+        return False
+    return not (voice.asks(sentence, start) or voice.reports(sentence, start))
+
+
+def pieces(text: Text, sentences: Sequence[Sentence]) -> list[Sentence]:
     """The sentences that say something, long ones cut at commas or, where there is none, at the last token that fits."""
     found = (piece for sentence in sentences for piece in _cut(text, sentence))
     return [p for p in found if any(word.word for word in text.words[p.first : p.last])]
 
 
-def _cut(text: Text, sentence: Sentence) -> Iterator[Piece]:
+def _cut(text: Text, sentence: Sentence) -> Iterator[Sentence]:
     edges = [sentence.first]
     while sentence.last - edges[-1] > LONGEST:
         full = edges[-1] + LONGEST
         breaks = (i + 1 for i in range(full - 1, edges[-1] + LONGEST // 3, -1) if text.lowers[i] in BREAKS)
         edges.append(next(breaks, full))
     for first, last in pairwise([*edges, sentence.last]):
-        yield Piece(first, last, text.starts[first], text.ends[last - 1])
+        yield Sentence(first, last, text.starts[first], text.ends[last - 1])
 
 
 def marks(text: Text) -> frozenset[str]:

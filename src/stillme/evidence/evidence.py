@@ -13,6 +13,7 @@ from stillme.errors import BackendError
 from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
 from stillme.evidence.citations import Marker, find_markers
 from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
+from stillme.evidence.conduct import Conduct, judge_draft, judge_query
 from stillme.evidence.conflicts import Disagreement, find_conflicts
 from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement
 from stillme.evidence.language import identify, requested_language
@@ -75,6 +76,7 @@ class Evidence:
         shared = (
             "query",
             "query_language",
+            "query_conduct",
             "passages",
             "language",
             "need",
@@ -144,6 +146,11 @@ class Evidence:
         return need_of(self.query)
 
     @lazy
+    def query_conduct(self) -> Conduct:
+        """What the classifiers suspect of the question."""
+        return judge_query(self.query, self.query_language, self.embed)
+
+    @lazy
     def similarities(self) -> list[float]:
         """For each passage, the given similarity or the computed one."""
         embed = self.embed if self.need.source_required else None  # else no threshold is asked
@@ -175,6 +182,11 @@ class Evidence:
     def draft_sentences(self) -> list[Sentence]:
         """The sentences of the draft."""
         return split(self.draft, [m.span for m in self.markers])
+
+    @lazy
+    def draft_conduct(self) -> Conduct:
+        """What the classifiers suspect of the draft."""
+        return judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
 
     @lazy
     def claims(self) -> list[Claim]:

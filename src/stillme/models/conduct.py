@@ -55,9 +55,7 @@ class ConductModel:
         open_ = [[name for name in classes if self._possible(name, row)] for row in cheap]
         asked = [n for n, names in enumerate(open_) if names]
         vectors = dict(zip(asked, embed([texts[n] for n in asked], KIND), strict=True)) if asked else {}
-        return [
-            {name: self._full_score(name, vectors[n], cheap[n]) for name in names} for n, names in enumerate(open_)
-        ]
+        return [{name: self._full_score(name, vectors[n], cheap[n]) for name in names} for n, names in enumerate(open_)]
 
     def _cheap_row(self, text: str, marks: Collection[str]) -> Any:
         """What the cheap models read: word vectors, marks, and 1 for the bias."""
