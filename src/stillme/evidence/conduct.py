@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from stillme.evidence.lexicon import Lexicon
 from stillme.evidence.rules import load
-from stillme.evidence.safety import lists_touched
+from stillme.evidence.safety import REFERRED, lists_touched
 from stillme.evidence.sentences import split
 from stillme.evidence.similarity import Embed
 from stillme.evidence.text import Sentence, Text
@@ -28,6 +28,7 @@ __all__ = [
     "judge_draft",
     "judge_query",
     "marks",
+    "offers",
     "own_words",
     "pieces",
     "takes_sides",
@@ -39,6 +40,8 @@ BREAKS: Final = frozenset(",;:–—()")
 FEW: Final = 7
 MANY: Final = 20
 OF_DRAFT: Final[tuple[Class, ...]] = ("given", "person", "choice", "sell")
+MADE: Final = frozenset(f"unsafe.{name}" for name in REFERRED)
+OFFERING: Final = frozenset({"first_person", "we", "reader", "machine", "exclamation"})
 PEOPLE: Final = ("first_person", "we", "reader", "negation", "machine")
 
 
@@ -137,13 +140,21 @@ def _cut(text: Text, sentence: Sentence) -> Iterator[Sentence]:
 
 def marks(text: Text) -> frozenset[str]:
     """What a piece touches, as names that the classifiers know."""
-    return frozenset({*lists_touched(text), *_lists(text), *_people(text), *_form(text)})
+    unsafe = lists_touched(text)
+    made = {"made_unsafe"} if not unsafe.isdisjoint(MADE) and _has(text.lowers, _words("making")) else ()
+    return frozenset({*unsafe, *made, *_lists(text), *_people(text), *_form(text)})
 
 
 def first_person(text: Text, first: int, last: int) -> int | None:
     """The first token of a range that is a first person, or None."""
     known = _words("first_person")
     return next((i for i in range(first, last) if text.lowers[i] in known), None)
+
+
+def offers(text: Text, sentence: Sentence) -> bool:
+    """Whether a sentence speaks of the writer, to the reader, or in words of advertising: without that nothing is sold."""
+    found = marks(Text(text.raw[sentence.start : sentence.end]))
+    return not found.isdisjoint(OFFERING) or any(mark.startswith("promotion.") for mark in found)
 
 
 def takes_sides(text: Text, first: int = 0, last: int | None = None) -> bool:

@@ -18,7 +18,7 @@ from stillme.evidence.rules import load, word_rules
 from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.text import Text
 
-__all__ = ["Danger", "Target", "find_dangers", "lists_touched"]
+__all__ = ["REFERRED", "Danger", "Target", "find_dangers", "lists_touched"]
 
 Target = Literal["query", "draft"]
 Range = tuple[int, int]

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.errors import shown
-from stillme.evidence.conduct import Suspicion, decided_by, own_words
+from stillme.evidence.conduct import Suspicion, decided_by, offers, own_words
 from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
 from stillme.evidence.self_claims import personal, self_claims
@@ -104,7 +104,8 @@ class IdentityCheckValidator(Observer):
 def _selling(draft: Text, suspicions: Sequence[Suspicion], passages: Sequence[Text]) -> list[Suspicion]:
     """The suspicions that are the writer's own words and not what a passage says."""
     voice, sources = Voice(draft), [frozenset(passage.folded) for passage in passages]
-    return [s for s in suspicions if own_words(voice, s.sentence) and not _is_reported(draft, s.sentence, sources)]
+    own = [s for s in suspicions if own_words(voice, s.sentence) and offers(draft, s.sentence)]
+    return [s for s in own if not _is_reported(draft, s.sentence, sources)]
 
 
 def _is_reported(draft: Text, sentence: Sentence, sources: Sequence[frozenset[str]]) -> bool:
