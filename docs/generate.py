@@ -5,6 +5,7 @@
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
 - `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
+- `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
 - `src/stillme/schemas/`: the JSON Schema of request, verdict and policy
 
 In a page, only what stands between the markers of a part is written; the rest is prose.
@@ -41,6 +42,7 @@ from stillme.settings import rows as settings_of
 DOCS = Path(__file__).resolve().parent
 GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
+CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
 SERVICE_RECORD = DOCS.parent / "benchmarks" / "records" / "service.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -77,6 +79,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     for name, rows in SAFETY_ROWS.items():
         page = DOCS / "validators" / f"{name}.md"
         yield page, filled(page, "measured", "\n".join(measured(rows)))
+    yield DOCS / "conduct.md", filled(DOCS / "conduct.md", "measured", "\n".join(conduct_tables()))
     yield SCHEMAS / "request.json", schema("StillMe request", VerifyRequest.model_json_schema())
     yield SCHEMAS / "verdict.json", schema("StillMe verdict", Verdict.model_json_schema(mode="serialization"))
     yield SCHEMAS / "policy.json", schema("StillMe policy", policy_schema())
@@ -199,6 +202,27 @@ def measured(rows: list[tuple[str, str, str]]) -> Iterator[str]:
         groups = [counts for name, counts in record["tables"][table].items() if name.startswith(prefix)]
         total, flagged = (sum(column) for column in zip(*groups, strict=True))
         yield f"| {label} | {total:,} | {flagged:,} | {flagged / total:.2%} |"
+
+
+def conduct_tables() -> Iterator[str]:
+    """What the last run of `benchmarks/conduct.py` counted, with the rules alone and with the classifiers."""
+    record = json.loads(CONDUCT_RECORD.read_text(encoding="utf-8"))
+    yield f"Version {record['version']}, data `{record['data_sha256'][:12]}`, classifiers `{record['model_sha256'][:12]}`.\n"
+    yield "| held-back texts | positives | near misses | recall, rules | recall | precision, rules | precision |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for name, row in record["held"].items():
+        (n, *caught), (near, *wrong) = row["positives"], row["near misses"]
+        precise = [f"{c / (c + w):.2f}" if c + w else "-" for c, w in zip(caught, wrong, strict=True)]
+        yield f"| `{name[:-3]}` {name[-2:]} | {n} | {near} | {caught[0] / n:.2f} | {caught[1] / n:.2f} | {' | '.join(precise)} |"
+    yield "\n| queries, and passages read as drafts | n | flagged by rules | with classifiers | share |"
+    yield "|---|---:|---:|---:|---:|"
+    passages = {f"ordinary passages: `{name}`": counts for name, counts in record["ordinary"].items()}
+    for name, (n, rules, joined) in {**record["queries"], **passages}.items():
+        yield f"| {name} | {n:,} | {rules:,} | {joined:,} | {joined / n:.2%} |"
+    yield "\n| `verify` of a typical request, new each time | median ms |"
+    yield "|---|---:|"
+    for name, taken in record["ms"].items():
+        yield f"| {name} | {taken:.1f} |"
 
 
 def words(row: dict[str, Any]) -> str:

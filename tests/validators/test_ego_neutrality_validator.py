@@ -250,7 +250,7 @@ def test_the_finding_says_what_and_where() -> None:
         "I still feel happy",
     ]
     assert found.detail == (
-        "claims memories, a family or a past, feelings as the assistant's own: 'I remember eating it with my mother'"
+        "claims memories, a family or a past, feelings as the assistant's own (rule): 'I remember eating it with my mother'"
     )
 
 

@@ -63,7 +63,7 @@ def test_the_finding_names_the_category_and_the_place_and_repeats_nothing() -> N
         "draft",
         Gate.HARD,
         Reason.UNSAFE_CONTENT,
-        "unsafe content in the draft: violence, crime",
+        "unsafe content in the draft: violence, crime (rule)",
         spans=((11, 40), (41, len(draft))),
     )
 
@@ -71,7 +71,11 @@ def test_the_finding_names_the_category_and_the_place_and_repeats_nothing() -> N
 def test_a_finding_on_the_query_has_its_stage_and_no_spans() -> None:
     finding = EthicsAdapter(target="query").run(Evidence.of("How do I make a bomb?"))
 
-    assert (finding.stage, finding.detail, finding.spans) == ("query", "unsafe content in the query: weapons", ())
+    assert (finding.stage, finding.detail, finding.spans) == (
+        "query",
+        "unsafe content in the query: weapons (rule)",
+        (),
+    )
     assert EthicsAdapter(target="query").run(Evidence.of("Hello")).stage == "query"
     assert EthicsAdapter(target="query").run(Evidence.of("")).stage == "query"
 

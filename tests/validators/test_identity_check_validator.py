@@ -237,7 +237,7 @@ def test_the_finding_says_what_and_where() -> None:
 
     (found,) = [made] if isinstance(made, Finding) else made
     assert [draft[start:end] for start, end in found.spans] == ["You will absolutely love", "sign up"]
-    assert found.detail == "advertises: 'You will absolutely love', 'sign up'"
+    assert found.detail == "advertises (rule): 'You will absolutely love', 'sign up'"
 
 
 PIECES = st.sampled_from(

@@ -190,7 +190,7 @@ def test_the_finding_says_what_and_where() -> None:
     found = ReligiousChoiceValidator().run(Evidence.of("q", draft))
 
     assert [draft[start:end] for start, end in found.spans] == ["I choose Buddhism", "is the only true religion"]
-    assert found.detail == "professes and ranks a religion: 'I choose Buddhism'"
+    assert found.detail == "professes and ranks a religion (rule): 'I choose Buddhism'"
 
 
 PIECES = st.sampled_from(

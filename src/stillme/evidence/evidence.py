@@ -16,6 +16,7 @@ from stillme.evidence.ambiguity import Ambiguity, find_ambiguity
 from stillme.evidence.arithmetic import gives, sum_of
 from stillme.evidence.citations import Marker, find_markers
 from stillme.evidence.claims import Claim, asks_for_opinion, find_claims
+from stillme.evidence.conduct import Conduct, judge_draft, judge_query
 from stillme.evidence.conflicts import Disagreement, find_conflicts
 from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask, Judgement, Status
 from stillme.evidence.hedges import find_hedges
@@ -87,6 +88,7 @@ class Evidence:
         shared = (
             "query",
             "query_language",
+            "query_conduct",
             "passages",
             "language",
             "need",
@@ -157,6 +159,11 @@ class Evidence:
         return need_of(self.query)
 
     @lazy
+    def query_conduct(self) -> Conduct:
+        """What the classifiers suspect of the question."""
+        return judge_query(self.query, self.query_language, self.embed)
+
+    @lazy
     def similarities(self) -> list[float]:
         """For each passage, the given similarity or the computed one."""
         embed = self.embed if self.need.source_required else None  # else no threshold is asked
@@ -196,6 +203,11 @@ class Evidence:
     def markup(self) -> Markup:
         """What of the draft is markup."""
         return read_markup(self.draft)
+
+    @lazy
+    def draft_conduct(self) -> Conduct:
+        """What the classifiers suspect of the draft."""
+        return judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
 
     @lazy
     def claims(self) -> list[Claim]:

@@ -18,7 +18,7 @@ from stillme.evidence.rules import load, word_rules
 from stillme.evidence.sentences import Sentence, split
 from stillme.evidence.text import Text
 
-__all__ = ["Danger", "Target", "find_dangers"]
+__all__ = ["REFERRED", "Danger", "Target", "find_dangers", "lists_touched"]
 
 Target = Literal["query", "draft"]
 Range = tuple[int, int]
@@ -129,6 +129,16 @@ def find_dangers(text: Text, target: Target) -> list[Danger]:
     if not hits:
         return []
     return list(_dangers(_Whole(text, target, languages), hits))
+
+
+def lists_touched(text: Text) -> frozenset[str]:
+    """The names of the lists of acts, objects and contexts that have a phrase in the text."""
+    return frozenset(
+        f"{prefix}.{name}"
+        for language in _languages(text)
+        for prefix, lists in (("unsafe", _triggers), ("context", _context), ("harmless", _harmless))
+        for name in lists(language).names(text)
+    )
 
 
 def _languages(text: Text) -> Languages:

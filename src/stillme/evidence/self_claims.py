@@ -12,12 +12,13 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from stillme.evidence.conduct import Conduct, Suspicion, first_person, own_words
 from stillme.evidence.lexicon import Lexicon
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, fold
 from stillme.evidence.voice import Voice
 
-__all__ = ["SelfClaim", "self_claims"]
+__all__ = ["SelfClaim", "personal", "self_claims"]
 
 WINDOW: Final = 14
 COURTESY: Final = "courtesy"
@@ -125,6 +126,18 @@ def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list
         return []
     found = chain.from_iterable(reader.read(sentence) for sentence in sentences)
     return sorted({claim._replace(last=_clause_end(draft, claim.last)) for claim in found}, key=_place)
+
+
+def personal(draft: Text, conduct: Conduct) -> list[Suspicion]:
+    """The sentences in which a classifier sees a person speak, where there is a first person whose words they are."""
+    suspicions = conduct.of("person")
+    voice = Voice(draft) if suspicions else None
+    found = []
+    for suspicion in suspicions:
+        at = first_person(draft, suspicion.sentence.first, suspicion.sentence.last)
+        if voice and at is not None and own_words(voice, suspicion.sentence, at):
+            found.append(suspicion)
+    return found
 
 
 def _place(claim: SelfClaim) -> tuple[int, int, str]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.errors import shown
-from stillme.evidence.self_claims import self_claims
+from stillme.evidence.conduct import decided_by
+from stillme.evidence.self_claims import personal, self_claims
 from stillme.evidence.voice import spans_of, text_is_for_user
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -41,11 +42,14 @@ class EgoNeutralityValidator(Observer):
         if draft.blank:
             return self.skipped("the draft is blank")
         claims = self_claims(draft, evidence.draft_sentences, evidence.query)
-        if not claims:
-            return self.passed()
+        suspicions = personal(draft, evidence.draft_conduct)
+        if not claims and not suspicions:
+            return self.passed(evidence.draft_conduct.rules_alone)
         if text_is_for_user(evidence.query):
             return self.skipped("the user asked for a text: its first person is not the assistant's")
-        spans = spans_of(draft, ((claim.first, claim.last) for claim in claims))
-        kinds = ", ".join(dict.fromkeys(NAMED[claim.kind] for claim in claims))
-        said = shown(draft.raw[slice(*spans[0])])
-        return self.flagged(Reason.ANTHROPOMORPHIC, f"claims {kinds} as the assistant's own: {said}", spans=spans)
+        ranges = [*((claim.first, claim.last) for claim in claims), *(s.tokens for s in suspicions)]
+        spans = spans_of(draft, ranges)
+        kinds = ", ".join(dict.fromkeys(NAMED[claim.kind] for claim in claims)) or "what only a person has"
+        said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(claims), suspicions)
+        detail = f"claims {kinds} as the assistant's own ({decided}): {said}"
+        return self.flagged(Reason.ANTHROPOMORPHIC, detail, spans=spans)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
 from stillme.errors import BackendError, shown
+from stillme.evidence.conduct import decided_by, own_words
 from stillme.evidence.safety import find_dangers
+from stillme.evidence.voice import Voice
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer, Span
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from stillme.evidence import Evidence
+    from stillme.evidence.conduct import Conduct, Suspicion
     from stillme.evidence.text import Text
 
 __all__ = ["EthicsAdapter"]
@@ -50,7 +53,7 @@ class _WithoutItsMessage:
 
 @dataclass(frozen=True, slots=True)
 class EthicsAdapter(Observer):
-    """Nothing unsafe is asked for or said; judged by the built-in guard, or by any callable that takes a text."""
+    """Nothing unsafe is asked for or said; judged by rules and a classifier, or by any callable that takes a text."""
 
     name: ClassVar[str] = "EthicsAdapter"
     gates: ClassVar = {Reason.UNSAFE_CONTENT: Gate.HARD}
@@ -69,20 +72,30 @@ class EthicsAdapter(Observer):
         if text.blank:
             found = self.skipped(f"the {self.target} is empty")
         elif self.guard_callable is None:
-            found = self._judged(text)
+            found = self._judged(evidence)
         else:
             # Its answer is foreign too: reading an attribute of it may raise.
             with _WithoutItsMessage():
                 found = self._adapted(text, self.guard_callable(text.raw))
         return replace(found, stage=self.target)
 
-    def _judged(self, text: Text) -> Finding:
+    def _judged(self, evidence: Evidence) -> Finding:
+        text = evidence.query if self.target == "query" else evidence.draft
         dangers = find_dangers(text, self.target)
-        if not dangers:
-            return self.passed()
-        categories = dict.fromkeys(danger.category for danger in dangers)
-        spans = [(danger.start, danger.end) for danger in dangers] if self.target == "draft" else []
-        return self._unsafe(", ".join(categories), spans)
+        conduct, suspicions = self._suspected(evidence)
+        if not dangers and not suspicions:
+            return self.passed(conduct.rules_alone)
+        category = ", ".join(dict.fromkeys(danger.category for danger in dangers)) or "asked for or given"
+        places = {(d.start, d.end) for d in dangers} | {(s.sentence.start, s.sentence.end) for s in suspicions}
+        spans = sorted(places) if self.target == "draft" else []
+        return self._unsafe(f"{category} ({decided_by(bool(dangers), suspicions)})", spans)
+
+    def _suspected(self, evidence: Evidence) -> tuple[Conduct, list[Suspicion]]:
+        """What the classifiers suspect of the text, but for what a draft quotes."""
+        if self.target == "query":
+            return evidence.query_conduct, evidence.query_conduct.of("asked")
+        voice, conduct = Voice(evidence.draft), evidence.draft_conduct
+        return conduct, [s for s in conduct.of("given") if own_words(voice, s.sentence)]
 
     def _adapted(self, text: Text, answer: object) -> Finding:
         opinion = _opinion(answer)

@@ -9,9 +9,10 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.errors import shown
+from stillme.evidence.conduct import Suspicion, decided_by, offers, own_words
 from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
-from stillme.evidence.self_claims import self_claims
+from stillme.evidence.self_claims import personal, self_claims
 from stillme.evidence.text import Sentence, Text
 from stillme.evidence.voice import Voice, spans_of, text_is_for_user
 from stillme.reasons import Gate, Reason
@@ -30,6 +31,7 @@ OFFER_REACH: Final = 8
 SELF_REACH: Final = 3
 # Advertising is settled long before; more would only be searched for in the passages.
 MOST_SIGNS: Final = 128
+MOST_REPORTED: Final = 0.75
 
 
 @cache
@@ -67,7 +69,7 @@ class IdentityCheckValidator(Observer):
             return self.skipped("the draft is blank")
         findings = [found for found in (self._person(evidence), self._promotion(evidence)) if found]
         if not findings:
-            return self.passed()
+            return self.passed(evidence.draft_conduct.rules_alone)
         if text_is_for_user(evidence.query):
             return self.skipped("the user asked for a text: its voice and its tone are not the assistant's")
         return findings
@@ -75,23 +77,41 @@ class IdentityCheckValidator(Observer):
     def _person(self, evidence: Evidence) -> Finding | None:
         draft = evidence.draft
         claims = [c for c in self_claims(draft, evidence.draft_sentences, evidence.query) if c.kind in PERSONAL]
-        if not claims:
+        suspicions = personal(draft, evidence.draft_conduct)
+        if not claims and not suspicions:
             return None
-        spans = spans_of(draft, ((claim.first, claim.last) for claim in claims))
-        said = shown(draft.raw[slice(*spans[0])])
-        return self.flagged(Reason.ANTHROPOMORPHIC, f"speaks as a person: {said}", spans=spans)
+        ranges = [*((claim.first, claim.last) for claim in claims), *(s.tokens for s in suspicions)]
+        spans = spans_of(draft, ranges)
+        said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(claims), suspicions)
+        return self.flagged(Reason.ANTHROPOMORPHIC, f"speaks as a person ({decided}): {said}", spans=spans)
 
     def _promotion(self, evidence: Evidence) -> Finding | None:
-        draft = evidence.draft
+        draft, passages = evidence.draft, [passage.text for passage in evidence.passages]
         found = _own_signs(draft, evidence.draft_sentences)
-        if not found:
-            return None
-        signs = _unreported(draft, found, [passage.text for passage in evidence.passages])
+        signs = _unreported(draft, found, passages) if found else []
         if _weight(draft, signs) < self.min_promotion:
+            signs = []
+        suspicions = _selling(draft, evidence.draft_conduct.of("sell"), passages)
+        if not signs and not suspicions:
             return None
-        spans = spans_of(draft, ((sign.match.first, sign.match.last) for sign in signs))
+        ranges = [*((sign.match.first, sign.match.last) for sign in signs), *(s.tokens for s in suspicions)]
+        spans = spans_of(draft, ranges)
         said = ", ".join(shown(draft.raw[start:end]) for start, end in spans[:4])
-        return self.flagged(Reason.PROMOTIONAL_TONE, f"advertises: {said}", spans=spans)
+        decided = decided_by(bool(signs), suspicions)
+        return self.flagged(Reason.PROMOTIONAL_TONE, f"advertises ({decided}): {said}", spans=spans)
+
+
+def _selling(draft: Text, suspicions: Sequence[Suspicion], passages: Sequence[Text]) -> list[Suspicion]:
+    """The suspicions that are the writer's own words and not what a passage says."""
+    voice, sources = Voice(draft), [frozenset(passage.folded) for passage in passages]
+    own = [s for s in suspicions if own_words(voice, s.sentence) and offers(draft, s.sentence)]
+    return [s for s in own if not _is_reported(draft, s.sentence, sources)]
+
+
+def _is_reported(draft: Text, sentence: Sentence, sources: Sequence[frozenset[str]]) -> bool:
+    """Whether one passage has most of the words that say something."""
+    said = {word.folded for word in draft.words[sentence.first : sentence.last] if word.content}
+    return any(len(said & source) >= MOST_REPORTED * len(said) for source in sources)
 
 
 @dataclass(frozen=True, slots=True)

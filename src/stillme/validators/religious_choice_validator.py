@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.errors import shown
+from stillme.evidence.conduct import Suspicion, decided_by, own_words, takes_sides
 from stillme.evidence.lexicon import Lexicon, Match
 from stillme.evidence.rules import load
 from stillme.evidence.text import Sentence, Text, fold, word_of
@@ -55,7 +56,7 @@ def _phrases(name: str, folded: bool) -> Phrases:
 
 @dataclass(frozen=True, slots=True)
 class ReligiousChoiceValidator(Observer):
-    """The draft takes no side among religions: facts, reported beliefs and a refusal to choose pass."""
+    """The draft takes no side among religions or in politics: facts, reported beliefs and a refusal to choose pass."""
 
     name: ClassVar[str] = "ReligiousChoiceValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.RELIGIOUS_CHOICE: Gate.HARD}
@@ -65,22 +66,36 @@ class ReligiousChoiceValidator(Observer):
         draft = evidence.draft
         if draft.blank:
             return self.skipped("the draft is blank")
-        if _topics(not draft.accented).isdisjoint(tokens_of(draft)):
-            return self.passed()
         in_text_for_user = text_is_for_user(evidence.query)
-        reader = _Reader(draft)
-        own = [
-            match
-            for sentence in evidence.draft_sentences
-            for match in reader.choices(sentence)
-            if not (match.name == "profess" and in_text_for_user)
-        ]
-        if not own:
-            return self.passed()
-        spans = spans_of(draft, ((match.first, match.last) for match in own))
+        own = [match for match in _own_choices(evidence) if not (match.name == "profess" and in_text_for_user)]
+        suspicions = [] if in_text_for_user else _suspected(evidence)
+        if not own and not suspicions:
+            return self.passed(evidence.draft_conduct.rules_alone)
+        ranges = [*((match.first, match.last) for match in own), *(s.tokens for s in suspicions)]
+        spans = spans_of(draft, ranges)
         acts = " and ".join(dict.fromkeys(NAMED[match.name] for match in own))
-        said = shown(draft.raw[slice(*spans[0])])
-        return self.flagged(Reason.RELIGIOUS_CHOICE, f"{acts} a religion: {said}", spans=spans)
+        act = f"{acts} a religion" if acts else "takes a side in religion or politics"
+        said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(own), suspicions)
+        return self.flagged(Reason.RELIGIOUS_CHOICE, f"{act} ({decided}): {said}", spans=spans)
+
+
+def _own_choices(evidence: Evidence) -> list[Match]:
+    """What the rules find."""
+    draft = evidence.draft
+    if _topics(not draft.accented).isdisjoint(tokens_of(draft)):
+        return []
+    reader = _Reader(draft)
+    return [match for sentence in evidence.draft_sentences for match in reader.choices(sentence)]
+
+
+def _suspected(evidence: Evidence) -> list[Suspicion]:
+    """What the classifier suspects, where the sentence or the question names a religion or a matter of politics."""
+    draft, suspicions = evidence.draft, evidence.draft_conduct.of("choice")
+    if not suspicions:
+        return []
+    voice, asked = Voice(draft), takes_sides(evidence.query)
+    named = [s for s in suspicions if asked or takes_sides(draft, s.sentence.first, s.sentence.last)]
+    return [s for s in named if own_words(voice, s.sentence)]
 
 
 class _Reader:
