@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
@@ -14,13 +14,16 @@ from stillme.evidence.names import Name, names_something
 from stillme.evidence.reading import Reading
 from stillme.evidence.rules import load
 from stillme.evidence.text import Text, Word, fold
+from stillme.lazy import lazy
 
-__all__ = ["may_stand_in"]
+__all__ = ["Abroad"]
 
 Phrase = tuple[str, ...]
 LEAST_SOUNDS: Final = 2
 LEAST_ROOT: Final = 5
 LONGEST_ENDING: Final = 4
+# More candidates than this are not compared: nobody writes so many names alike.
+MOST_ALIKE: Final = 64
 # How Vietnamese hears the consonants of other languages; vowels and final letters come and go.
 SOUNDS: Final = (("ngh", "n"), ("nh", "n"), ("ng", "n"), ("ph", "f"), ("th", "t"), ("kh", "k"), ("gh", "g"), ("gi", "j"),
     ("tr", "t"), ("ch", "s"), ("sh", "s"), ("ck", "k"), ("qu", "k"))  # fmt: skip
@@ -48,18 +51,90 @@ def _surnames() -> frozenset[str]:
     return frozenset(str(load("names")["surnames"]).split())
 
 
-def may_stand_in(name: Name, text: Text, language: str, reading: Reading) -> bool:
-    """Whether a name of `text` stands in a text of the other language: as it is, or each of its parts, as it is or as that language has it.
+class Abroad:
+    """The sources in the other language than the draft, indexed once, so that each name is looked up and not searched for."""
 
-    What is made of ordinary words may have been translated in many ways: it is no sign of absence.
-    """
-    person = _person(name, text)
-    missing = _unaccounted(name, text, reading)
-    return not any(first >= person or _is_same_in_both(text, first, last, language) for first, last in missing)
+    def __init__(self, readings: Sequence[Reading]) -> None:
+        self.texts = [reading.text for reading in readings]
+        self.words = frozenset[str]().union(*(reading.folded for reading in readings))
+        self.concepts = frozenset(i for reading in readings for ids in reading.concepts for i in ids)
+        self._phrases: dict[Phrase, bool] = {}
+
+    def may_have(self, name: Name, text: Text, language: str) -> bool:
+        """Whether a name of `text` stands there: as it is, or each of its parts, as it is or as the other language has it.
+
+        What is made of ordinary words may have been translated in many ways: it is no sign of absence.
+        """
+        if not self.texts:
+            return False
+        person = _person(name, text)
+        missing = (piece for piece in _pieces(name, text) if not self._accounts_for(text, *piece))
+        return not any(first >= person or _is_same_in_both(text, first, last, language) for first, last in missing)
+
+    def _accounts_for(self, text: Text, first: int, last: int) -> bool:
+        words = text.words[first:last]
+        if all(w.folded.removesuffix("'s") in self.words for w in words if w.word or w.number):
+            return True
+        if any(self._has_phrase(spelling) for spelling in _pairs().get(_row(text, first, last), ())):
+            return True
+        if len(words) == 1 and self._has_root(words[0].folded.removesuffix("'s")):
+            return True
+        ids = {i for each in text_concepts(text)[first:last] for i in each}
+        return not ids.isdisjoint(self.concepts) or self._sounds_like_one(text.slice(first, last))
+
+    def _has_phrase(self, phrase: Phrase) -> bool:
+        """Whether the words stand in a row somewhere; without accents where a text has none."""
+        if phrase not in self._phrases:
+            self._phrases[phrase] = any(_holds_row(text, phrase) for text in self.texts)
+        return self._phrases[phrase]
+
+    def _has_root(self, word: str) -> bool:
+        """Whether one of the two is the other with an ending: Devon and Devonian, Pleistocen and Pleistocene."""
+        if len(word) < LEAST_ROOT:
+            return False
+        others = (o for o in self._by_root.get(word[:LEAST_ROOT], ()) if abs(len(o) - len(word)) <= LONGEST_ENDING)
+        return any(o.startswith(word) or word.startswith(o) for o in others)
+
+    @lazy
+    def _by_root(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in sorted(self.words):
+            if len(word) >= LEAST_ROOT and len(found.setdefault(word[:LEAST_ROOT], [])) < MOST_ALIKE:
+                found[word[:LEAST_ROOT]].append(word)
+        return found
+
+    def _sounds_like_one(self, written: str) -> bool:
+        """Whether one of the two is the other as Vietnamese spells what it hears: Mát-xcơ-va, Anh-xtanh."""
+        if TRANSLITERATED.fullmatch(written):
+            return any(_sounds_alike(written, other) for other in self._plain.get(_sounds(written)[:1], ()))
+        if not written.isascii() or not written.isalpha():
+            return False
+        return any(_sounds_alike(other, written) for other in self._heard.get(_sounds(written)[:1], ()))
+
+    @lazy
+    def _plain(self) -> dict[str, list[str]]:
+        """The capitalised words without accents, by their first sound."""
+        return _by_sound(w.text for text in self.texts for w in text.words if w.capital and not w.accented)
+
+    @lazy
+    def _heard(self) -> dict[str, list[str]]:
+        """The words in syllables with hyphens, by their first sound."""
+        return _by_sound(match.group() for text in self.texts for match in TRANSLITERATED.finditer(text.raw))
 
 
-def _unaccounted(name: Name, text: Text, reading: Reading) -> Iterator[tuple[int, int]]:
-    return (piece for piece in _pieces(name, text) if not _is_accounted(text, *piece, reading))
+def _by_sound(words: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in dict.fromkeys(words):
+        group = found.setdefault(_sounds(word)[:1], [])
+        if len(group) < MOST_ALIKE:
+            group.append(word)
+    return found
+
+
+def _holds_row(text: Text, phrase: Phrase) -> bool:
+    row, wanted = (text.lowers, phrase) if text.accented else (text.folded, tuple(map(fold, phrase)))
+    size = len(wanted)
+    return any(row[i] == wanted[0] and tuple(row[i : i + size]) == wanted for i in range(len(row) - size + 1))
 
 
 def _pieces(name: Name, text: Text) -> Iterator[tuple[int, int]]:
@@ -81,52 +156,6 @@ def _row(text: Text, first: int, last: int) -> Phrase:
     return tuple(lower.removesuffix("'s") for lower in text.lowers[first:last])
 
 
-def _has_root(word: str, reading: Reading) -> bool:
-    """Whether one of the two is the other with an ending: Devon and Devonian, Pleistocen and Pleistocene."""
-    if len(word) < LEAST_ROOT:
-        return False
-    others = (
-        other for other in reading.folded if abs(len(other) - len(word)) <= LONGEST_ENDING and other[:1] == word[:1]
-    )
-    return any(min(len(word), len(o)) >= LEAST_ROOT and (o.startswith(word) or word.startswith(o)) for o in others)
-
-
-def _is_accounted(text: Text, first: int, last: int, reading: Reading) -> bool:
-    words = text.words[first:last]
-    if all(w.folded.removesuffix("'s") in reading.folded for w in words if w.word or w.number):
-        return True
-    if any(_has_phrase(reading.text, spelling) for spelling in _pairs().get(_row(text, first, last), ())):
-        return True
-    if len(words) == 1 and _has_root(words[0].folded.removesuffix("'s"), reading):
-        return True
-    ids = {i for each in text_concepts(text)[first:last] for i in each}
-    return not ids.isdisjoint(_concepts(reading)) or _sounds_like_one(text.slice(first, last), reading.text)
-
-
-def _concepts(reading: Reading) -> frozenset[int]:
-    """The concepts that a text speaks of."""
-    found = reading.__dict__.get("_every_concept")
-    if found is None:
-        found = reading.__dict__["_every_concept"] = frozenset(i for ids in reading.concepts for i in ids)
-    return found
-
-
-def _has_phrase(text: Text, phrase: Phrase) -> bool:
-    """Whether the words stand in a row; without accents where the text has none."""
-    row, wanted = (text.lowers, phrase) if text.accented else (text.folded, tuple(map(fold, phrase)))
-    size = len(wanted)
-    return any(row[i] == wanted[0] and tuple(row[i : i + size]) == wanted for i in range(len(row) - size + 1))
-
-
-def _sounds_like_one(written: str, text: Text) -> bool:
-    """Whether one of the two is the other as Vietnamese spells what it hears: Mát-xcơ-va, Anh-xtanh."""
-    if TRANSLITERATED.fullmatch(written):
-        return any(_sounds_alike(written, w.text) for w in text.words if w.capital and not w.accented)
-    if not written.isascii() or not written.isalpha():
-        return False
-    return any(_sounds_alike(match.group(), written) for match in TRANSLITERATED.finditer(text.raw))
-
-
 def _sounds_alike(heard: str, written: str) -> bool:
     """The same consonants in the same order, but for those at the end of a syllable, which may be lost."""
     one, other = _sounds(heard), _sounds(written)
@@ -136,7 +165,7 @@ def _sounds_alike(heard: str, written: str) -> bool:
     return all(sound in rest for sound in one)
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _sounds(written: str) -> str:
     plain = fold(written)
     for letters, sound in SOUNDS:

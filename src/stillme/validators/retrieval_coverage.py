@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,7 +11,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.counterparts import may_stand_in
+from stillme.evidence.counterparts import Abroad
 from stillme.evidence.names import Name
 
 __all__ = ["RetrievalCoverage"]
@@ -35,7 +36,7 @@ class RetrievalCoverage(Observer):
         names = evidence.claim_names
         if not names:
             return self.skipped("no names in the claims")
-        unknown = [name for name in names if self._is_missing(evidence, name)]
+        unknown = _missing(evidence, names)
         if not unknown:
             return self.passed()
         text = evidence.draft
@@ -46,12 +47,17 @@ class RetrievalCoverage(Observer):
             [(text.starts[n.first], text.ends[n.last - 1]) for n in unknown],
         )
 
-    def _is_missing(self, evidence: Evidence, name: Name) -> bool:
-        draft, written = evidence.draft, _language(evidence)
-        if any(reading.holds_name(name) for reading in evidence.source_readings):
-            return False
-        abroad = [r for r in evidence.source_readings if r.language in OTHER[written]]
-        return not any(may_stand_in(name, draft, written, reading) for reading in abroad)
+
+def _missing(evidence: Evidence, names: Sequence[Name]) -> list[Name]:
+    """The names that no source has; each is looked for once."""
+    draft, written, readings = evidence.draft, _language(evidence), evidence.source_readings
+    abroad = Abroad([reading for reading in readings if reading.language in OTHER[written]])
+    found: dict[str, bool] = {}
+    for name in names:
+        key = draft.slice(name.first, name.last)
+        if key not in found:
+            found[key] = any(r.holds_name(name) for r in readings) or abroad.may_have(name, draft, written)
+    return [name for name in names if not found[draft.slice(name.first, name.last)]]
 
 
 def _language(evidence: Evidence) -> str:
