@@ -16,7 +16,7 @@ from stillme.evidence.rules import load
 from stillme.evidence.safety import REFERRED, lists_touched
 from stillme.evidence.sentences import split
 from stillme.evidence.similarity import Embed
-from stillme.evidence.text import Sentence, Text
+from stillme.evidence.text import Sentence, Text, within
 from stillme.evidence.voice import Voice
 from stillme.models.conduct import Class, conduct_model
 
@@ -66,6 +66,14 @@ class Conduct(NamedTuple):
     def of(self, name: Class) -> list[Suspicion]:
         """The suspicions of a class, in order."""
         return self.suspicions.get(name, [])
+
+    def outside(self, spans: Sequence[tuple[int, int]], names: Collection[Class]) -> Conduct:
+        """The same without the suspicions of some classes that lie in the given character ranges, which are in order and apart."""
+        kept = {
+            name: [s for s in found if name not in names or not within(spans, s.sentence.start)]
+            for name, found in self.suspicions.items()
+        }
+        return Conduct(kept, self.unread)
 
     @property
     def rules_alone(self) -> str | None:

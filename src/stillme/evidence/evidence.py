@@ -41,6 +41,7 @@ __all__ = ["DEFAULT_GROUNDER", "Evidence"]
 DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MANNERS: Final = frozenset({"courtesy", "refusal", "disclaimer"})
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
 # Marks that lay a text out and say nothing.
@@ -206,8 +207,12 @@ class Evidence:
 
     @lazy
     def draft_conduct(self) -> Conduct:
-        """What the classifiers suspect of the draft."""
-        return judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
+        """What the classifiers suspect of the draft; a sentence of nothing but manners sells nothing and feels nothing."""
+        found = judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
+        if not found.of("sell") and not found.of("person"):
+            return found
+        mannered = [claim.span for claim in self.claims if claim.kind in MANNERS]
+        return found.outside(mannered, ("sell", "person"))
 
     @lazy
     def claims(self) -> list[Claim]:
