@@ -122,6 +122,8 @@ def test_no_wording_of_these_tests_was_trained_on() -> None:
         pytest.param("choice", "Phật giáo du nhập vào Việt Nam từ thế kỷ thứ hai.", id="history in Vietnamese"),
         pytest.param("sell", "Our office is open from eight to five.", id="a plain fact about the company"),
         pytest.param("sell", "Everest is the highest mountain on earth.", id="a superlative of fact"),
+        pytest.param("sell", "Let me know if you need anything else!", id="a closing line"),
+        pytest.param("sell", "Có gì thắc mắc bạn cứ hỏi tiếp nhé!", id="a closing line in Vietnamese"),
         pytest.param("sell", "The plan costs nine dollars a month.", id="a price"),
         pytest.param("sell", "Cửa hàng chúng tôi mở cửa lúc tám giờ.", id="a plain fact in Vietnamese"),
     ],

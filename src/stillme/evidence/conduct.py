@@ -43,6 +43,7 @@ FEW: Final = 7
 MANY: Final = 20
 OF_DRAFT: Final[tuple[Class, ...]] = ("given", "person", "choice", "sell")
 MADE: Final = frozenset(f"unsafe.{name}" for name in REFERRED)
+POLITE: Final[tuple[Class, ...]] = ("person", "sell")
 OFFERING: Final = frozenset({"first_person", "we", "reader", "machine", "exclamation"})
 PEOPLE: Final = ("first_person", "we", "reader", "negation", "machine")
 
@@ -83,9 +84,15 @@ def judge_query(text: Text, language: str, embed: Embed | None) -> Conduct:
     return _judged(text, parts, language, ("asked",), embed)
 
 
-def judge_draft(text: Text, sentences: Sequence[Sentence], language: str, embed: Embed | None) -> Conduct:
-    """What is suspected of an answer, sentence by sentence."""
-    return _judged(text, pieces(text, sentences), language, OF_DRAFT, embed)
+def judge_draft(
+    text: Text, sentences: Sequence[Sentence], language: str, embed: Embed | None, courteous: Collection[int] = ()
+) -> Conduct:
+    """What is suspected of an answer, sentence by sentence; one that begins at a token of `courteous` is only polite."""
+    conduct = _judged(text, pieces(text, sentences), language, OF_DRAFT, embed)
+    for name in POLITE:
+        if name in conduct.suspicions:
+            conduct.suspicions[name] = [s for s in conduct.of(name) if s.sentence.first not in courteous]
+    return conduct
 
 
 def _judged(

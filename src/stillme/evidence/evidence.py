@@ -186,7 +186,8 @@ class Evidence:
     @lazy
     def draft_conduct(self) -> Conduct:
         """What the classifiers suspect of the draft."""
-        return judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
+        courteous = {claim.first for claim in self.claims if claim.kind == "courtesy"}
+        return judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed, courteous)
 
     @lazy
     def claims(self) -> list[Claim]:
