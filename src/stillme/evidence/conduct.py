@@ -35,7 +35,9 @@ __all__ = [
 ]
 
 LONGEST: Final = 60
-"""Tokens of a piece: in more than that one clause no longer weighs."""
+"""Tokens of a sentence that is read whole: in more than that one clause no longer weighs."""
+PART: Final = 40
+"""Tokens of a part of a longer one, at most."""
 BREAKS: Final = frozenset(",;:–—()")
 FEW: Final = 7
 MANY: Final = 20
@@ -138,9 +140,10 @@ def pieces(text: Text, sentences: Sequence[Sentence]) -> list[Sentence]:
 
 def _cut(text: Text, sentence: Sentence) -> Iterator[Sentence]:
     edges = [sentence.first]
-    while sentence.last - edges[-1] > LONGEST:
-        full = edges[-1] + LONGEST
-        breaks = (i + 1 for i in range(full - 1, edges[-1] + LONGEST // 3, -1) if text.lowers[i] in BREAKS)
+    most = PART if sentence.last - sentence.first > LONGEST else LONGEST
+    while sentence.last - edges[-1] > most:
+        full = edges[-1] + most
+        breaks = (i + 1 for i in range(full - 1, edges[-1] + most // 3, -1) if text.lowers[i] in BREAKS)
         edges.append(next(breaks, full))
     for first, last in pairwise([*edges, sentence.last]):
         yield Sentence(first, last, text.starts[first], text.ends[last - 1])

@@ -41,7 +41,8 @@ __all__ = ["DEFAULT_GROUNDER", "Evidence"]
 DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
-MANNERS: Final = frozenset({"courtesy", "refusal", "disclaimer"})
+MANNERS: Final = frozenset({"courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
+MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
 # Marks that lay a text out and say nothing.
@@ -207,12 +208,11 @@ class Evidence:
 
     @lazy
     def draft_conduct(self) -> Conduct:
-        """What the classifiers suspect of the draft; a sentence of nothing but manners sells nothing and feels nothing."""
+        """What the classifiers suspect of the draft; what is nothing but manners, or a yes, sells nothing, feels nothing and takes no side."""
         found = judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
-        if not found.of("sell") and not found.of("person"):
+        if not any(found.of(name) for name in MANNERLY):
             return found
-        mannered = [claim.span for claim in self.claims if claim.kind in MANNERS]
-        return found.outside(mannered, ("sell", "person"))
+        return found.outside([c.span for c in self.claims if c.assent or c.kind in MANNERS], MANNERLY)
 
     @lazy
     def claims(self) -> list[Claim]:
