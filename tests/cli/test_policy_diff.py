@@ -52,6 +52,7 @@ def test_settings_that_differ_are_listed() -> None:
         ["mode", "monitor", "→", "enforce"],
         ["validators.CitationRelevance.gate.citation_not_relevant", "soft", "→", "hard"],
         ["validators.NumericUnitsBasic.gate.number_not_in_sources", "soft", "→", "hard"],
+        ["validators.NumericUnitsBasic.gate.uncited_number", "soft", "→", "hard"],
         ["validators.SourceConsensusValidator.gate.context_conflict_low_consensus", "soft", "→", "hard"],
     ]
 

@@ -306,8 +306,11 @@ def test_of_each_reviewer_the_latest_label_counts() -> None:
         pytest.param(
             "lite",
             {"validators": {"NumericUnitsBasic": {"gate": "hard"}}},
-            (Change("validators.NumericUnitsBasic.gate.number_not_in_sources", "soft", "hard"),),
-            id="a gate, by its code",
+            (
+                Change("validators.NumericUnitsBasic.gate.number_not_in_sources", "soft", "hard"),
+                Change("validators.NumericUnitsBasic.gate.uncited_number", "soft", "hard"),
+            ),
+            id="a gate, by each of its codes",
         ),
         pytest.param(
             {"validators": {"VerbosityValidator": {"enabled": False}}},

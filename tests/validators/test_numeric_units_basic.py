@@ -78,9 +78,9 @@ def test_uncited_figures(query: str, draft: str, source: str, expected: list[tup
 
 
 def test_the_warning_can_be_left_out() -> None:
-    """`warn_uncited: false` leaves the figures to CitationRequired."""
+    """`warn_uncited: never` leaves the figures to CitationRequired."""
     assert (
-        observe(NumericUnitsBasic(warn_uncited=False), Evidence.of("What does it cost?", "The fee is $45.", [EN]))
+        observe(NumericUnitsBasic(warn_uncited="never"), Evidence.of("What does it cost?", "The fee is $45.", [EN]))
         == PASSED
     )
 
@@ -98,3 +98,22 @@ def test_the_warning_marks_the_figure_and_goes_with_the_citation_that_is_repaire
     assert (str(found.gate), found.repaired) == ("soft", True)
     assert [draft[a:b] for a, b in found.spans] == ["$45", "5 percent"]
     assert verdict.safe_response == "The fee is $45, and 5 percent goes to the trust [1]."
+
+
+@pytest.mark.parametrize(
+    ("settings", "draft", "warned"),
+    [
+        pytest.param({}, "The fee is $45.", True, id="citations are required"),
+        pytest.param({"CitationRequired": {"enabled": False}}, "The fee is $45.", False, id="citations are not required and none is used"),
+        pytest.param({"CitationRequired": {"enabled": False}}, "It began in 1987 [1]. The fee is $45.", True, id="citations are not required but used"),
+        pytest.param({"CitationRequired": {"enabled": False}, "NumericUnitsBasic": {"warn_uncited": "required"}}, "The fee is $45.", True, id="the policy asks for the warning all the same"),
+    ],
+)  # fmt: skip
+def test_the_policy_says_whether_citations_are_required(settings: dict[str, object], draft: str, warned: bool) -> None:
+    """Without CitationRequired a figure is warned of only where the draft cites."""
+    context = [{"source_id": "a", "text": EN, "similarity": 0.9}]
+    request = {"query": "What is the fee of the run?", "draft_answer": draft, "retrieved_context": context}
+
+    verdict = Guard({"validators": settings}).verify(request)
+
+    assert ("uncited_number" in verdict.reasons) is warned

@@ -23,6 +23,9 @@ LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
 SPEAKS_OF_IT: Final = 2
 MOST_WITH_ASSENT: Final = 4
+# What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
+TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
+FIRST_PERSON: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll"})
 WRITTEN_FOR_USER: Final = frozenset({"creative", "rewrite", "code"})
 
 
@@ -167,7 +170,7 @@ class _Reader:
     def _assents(self, w: Wrapping) -> bool:
         """A bare yes or no, and to a question that wants one also 'Sure!' or a thumb."""
         spoken = [i for i in range(*w.outer) if i not in self.silent and self.draft.words[i].text not in ".,!?…:;"]
-        if not 0 < len(spoken) <= MOST_WITH_ASSENT:
+        if not 0 < len(spoken) <= MOST_WITH_ASSENT or "courtesy" in w.peeled or "courtesy" in w.names:
             return False
         found = [m for m in claim_lexicon().find(self.draft, *w.outer) if m.name in ("assent", "agreeing")]
         if not found or (found[0].name == "agreeing" and not self.asked.yes_or_no):
@@ -221,7 +224,17 @@ class _Reader:
         given = "opinion" in w.names or "hedge" in w.peeled or self.asked.kind == "opinion"
         asked = self.asked.kind == "opinion" or not self._has_known(w)
         judges = "judging" in w.names
-        return "opinion" if given and asked and judges and not w.has_figure and not cites else None
+        if given and asked and judges and not w.has_figure and not cites:
+            return "opinion"
+        return "opinion" if self.asked.kind in TALK and not cites and self._is_talk(w) else None
+
+    def _is_talk(self, w: Wrapping) -> bool:
+        """Whether a sentence answers what needs no source and names nothing that one could know: no figure, no name, not the matter."""
+        words, lone = self.draft.words, self.draft.words[w.first].capital
+        named = any(
+            words[i].capital and words[i].lower not in FIRST_PERSON for i in w.content if i > w.first or not lone
+        )
+        return not w.has_figure and not named and not self._speaks_of_the_matter(w)
 
     def _is_self(self, w: Wrapping, cites: bool) -> str | None:
         """What the assistant says of itself, as long as it does not speak of the matter."""

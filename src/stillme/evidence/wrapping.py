@@ -319,7 +319,12 @@ class Wrapping:
         """What ends the sentence without being said: behind a comma, or, in Vietnamese, behind nothing."""
         start = max(first, end - COLON_REACH)
         for match in claim_lexicon().find(self.draft, start, end):
-            if match.name in TAILS and match.last == end and match.first > first:
+            if (
+                match.name in TAILS
+                and match.last == end
+                and match.first > first
+                and not self.draft.words[match.first].capital
+            ):
                 before = self.draft.words[match.first - 1].text
                 if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or match.name == "particle":
                     return match

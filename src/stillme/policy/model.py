@@ -181,6 +181,8 @@ class Policy(BaseModel):
 
     def _derived(self, name: str) -> dict[str, Any]:
         """The parameters that other sections set on that validator."""
+        if name == "NumericUnitsBasic" and not self._is_enabled("CitationRequired"):
+            return {"warn_uncited": "used"}
         if name != "SourceRequired":
             return {}
         return {key: getattr(self.thresholds, key) for key in Thresholds.model_fields}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -24,13 +24,14 @@ MOST_NAMED = 8
 class NumericUnitsBasic(Observer):
     """Every number, date, percentage and amount of the answer stands in a source, by value and unit, and is cited.
 
-    A figure without a citation is a warning where the draft cites or the question needs a source; `warn_uncited: false` leaves it out.
+    A figure without a citation is a warning where the draft cites elsewhere (`warn_uncited: used`), or also wherever the question needs
+    a source (`required`, which a policy without `CitationRequired` makes `used`); `never` leaves it out.
     """
 
     name: ClassVar[str] = "NumericUnitsBasic"
     gates: ClassVar = {Reason.NUMBER_NOT_IN_SOURCES: Gate.SOFT, Reason.UNCITED_NUMBER: Gate.SOFT}
 
-    warn_uncited: bool = True
+    warn_uncited: Literal["required", "used", "never"] = "required"
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
         """Flag figures that no passage, title or timestamp states, and figures in claims without a marker."""
@@ -51,7 +52,8 @@ class NumericUnitsBasic(Observer):
 
     def _uncited(self, evidence: Evidence) -> Finding | None:
         """Figures in claims without a marker, and for the claims that a source supports the marker of that source."""
-        if not self.warn_uncited or not (evidence.markers or evidence.need.source_required):
+        used, required = bool(evidence.markers), self.warn_uncited == "required" and evidence.need.source_required
+        if self.warn_uncited == "never" or not (used or required):
             return None
         uncited = {claim.start: figures for claim in evidence.factual_claims if (figures := _figures(evidence, claim))}
         if not uncited:
