@@ -9,6 +9,7 @@ and what the model says, each the best over all passages: more context never tak
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -234,7 +235,7 @@ def _said(task: GroundingTask, claim: Claim) -> tuple[str, list[tuple[int, int]]
     """
     text, skipped = task.draft.text, task.draft.skipped
     tokens = [i for i in range(claim.first, claim.last) if i not in skipped]
-    while tokens and text.words[tokens[-1]].text in CLOSING:
+    while tokens and (text.words[tokens[-1]].text in CLOSING or _decorates(text.words[tokens[-1]].text)):
         tokens.pop()
     said, places = "", list[tuple[int, int]]()
     for n, i in enumerate(tokens):
@@ -248,6 +249,11 @@ def _said(task: GroundingTask, claim: Claim) -> tuple[str, list[tuple[int, int]]
     opened = said[:1].upper() if len(said[:1].upper()) == 1 else said[:1]
     end = places[-1][1] if places else claim.end
     return f"{opened}{said[1:]} .", [*places, *[(end, end)] * 2]
+
+
+def _decorates(text: str) -> bool:
+    """Whether a token is a picture and no sign that belongs to a figure."""
+    return bool(text) and text not in "°%" and unicodedata.category(text[0]) in ("So", "Sk", "Mn", "Cf")
 
 
 # reading

@@ -21,6 +21,7 @@ FACT: Final = "fact"
 SELF: Final = "self"
 LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
+MOST_IN_A_FRAGMENT: Final = 3
 SPEAKS_OF_IT: Final = 2
 MOST_WITH_ASSENT: Final = 4
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
@@ -160,9 +161,9 @@ class _Reader:
         """What a sentence of prose does that has something left."""
         if _asks(self.draft, s, w) and self._is_question(w):
             return "question"
-        opinion = self._is_opinion(w, cites) or self._is_self(w, cites)
-        if opinion:
-            return opinion
+        other = self._is_opinion(w, cites) or self._is_self(w, cites) or self._is_fragment(w, cites)
+        if other:
+            return other
         return "announcement" if self._announces(w, s, cites) else FACT
 
     # the kinds
@@ -247,6 +248,15 @@ class _Reader:
         words = self.draft.words
         matter = [i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
         return None if matter else SELF
+
+    def _is_fragment(self, w: Wrapping, cites: bool) -> str | None:
+        """A few words that state nothing and name nothing of what the sources or the question speak of: 'The team', 'Enjoy!'"""
+        words = self.draft.words
+        matter = any(words[i].stem in self.known.stems or words[i].stem in self.asked.stems for i in w.content)
+        named = any(words[i].capital for i in w.content if i > w.first)
+        if cites or matter or named or w.has_figure or w.denies() or w.states() or len(w.content) > MOST_IN_A_FRAGMENT:
+            return None
+        return "fragment" if self.known.stems else None
 
     def _announces(self, w: Wrapping, s: Sentence, cites: bool) -> bool:
         """A line that ends with a colon and points to what follows, or names it."""

@@ -351,7 +351,8 @@ def _says_the_rest(found: Alignment) -> bool:
     disputed = {i for objection in found.objections for i in range(objection.first, objection.last)}
     leading = _leading(found)
     said = [i for i in found.claim.content if i >= leading]
-    missing = [i for i in found.missing if i >= leading]
+    lowers, hedging = found.claim.reading.text.lowers, cues().words("hedging")
+    missing = [i for i in found.missing if i >= leading and lowers[i] not in hedging]
     return disputed.issuperset(missing) and any(i not in disputed for i in said)
 
 

@@ -29,6 +29,7 @@ LINK_END: Final = re.compile(rf"\]\(\s*+<?+([^\s()<>]{{0,2000}}+)>?+{TITLE}\s*+\
 DEFINITION: Final = re.compile(
     rf"^ {{0,3}}+\[[^\[\]\n]{{1,80}}+\]:[ \t]++<?+(\S{{1,2000}}+){TITLE}[ \t]*+$", re.MULTILINE
 )
+LATEX: Final = re.compile(r"\\[A-Za-z]{2,20}+\{|\$\$|\\[()\[\]]|<![A-Za-z][^<>]{0,80}+>")
 IMAGE: Final = re.compile(r"!\[[^\[\]\n]{1,500}+\]\(")
 FENCE: Final = re.compile(r"(```+|~~~+)[ \t]*+")
 COMMENT: Final = re.compile(r"(?:^|(?<=\s))(?:#+|//+|--+|/\*+|\*+|<!--|%+|REM\b|\"\"\"|''')[ \t]*+")
@@ -56,9 +57,9 @@ def _words(name: str) -> frozenset[str]:
 def read_markup(draft: Text) -> Markup:
     """The markup of a draft."""
     raw = draft.raw
-    if not any(mark in raw for mark in ("<", "](", "]:", "```", "~~~")):
+    if not any(mark in raw for mark in ("<", "](", "]:", "```", "~~~", "\\", "$$")):
         return Markup()
-    hidden, apart = list[Span](), list[Span]()
+    hidden, apart = [match.span() for match in LATEX.finditer(raw)], list[Span]()
     for found in (*_tags(raw), *_links(raw), *_code(draft)):
         hidden += found.hidden
         apart += found.apart

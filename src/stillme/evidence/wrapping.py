@@ -32,6 +32,7 @@ NAMING: Final = frozenset({"refusal", "courtesy", "opening", "pointing", "announ
 DELIMITERS: Final = frozenset(":,—–-!.")
 SIGNS: Final = frozenset({"Sc", "Sm"})
 COLON_REACH: Final = 12
+LONGEST_TAG: Final = 7
 MOST_UNKNOWN: Final = 3
 YEARS: Final = range(1500, 2200)
 AFTER: Final = frozenset({",", ":", "—", "–", "-", "that", "rằng", "là", "but", "nhưng", "and", "!", "."})
@@ -221,7 +222,7 @@ class Wrapping:
         """The first token behind greetings, lead-ins and hedges; 'I'm happy to help' goes only before a mark that ends it."""
         while True:
             first = self._past_marks(first, last)
-            after = self._leading(first, last) or self._colon(first, last)
+            after = self._leading(first, last) or self._colon(first, last) or self._complement(first, last)
             if not after or after <= first:
                 return first
             first = after
@@ -292,6 +293,27 @@ class Wrapping:
             personal = personal or lowers[at] in persons
         return 0
 
+    def _complement(self, first: int, last: int) -> int:
+        """The token behind 'that' or an arrow, where nothing before it speaks of the matter or denies: 'Have you considered that …'."""
+        for at in range(first, min(last - 1, first + COLON_REACH)):
+            word = self.draft.words[at]
+            if at > first and word.lower in _words("complementisers"):
+                self.peeled.append("lead")
+                return at + 1
+            if at not in self.silent and not self._is_beside_the_matter(at, first):
+                return 0
+        return 0
+
+    def _is_beside_the_matter(self, i: int, first: int) -> bool:
+        """Whether a word is none of the sources' or the question's, no figure, no name, nothing that denies or parts clauses."""
+        word = self.draft.words[i]
+        if word.number or word.text in ";.!?" or word.lower in _negations() or word.lower in _words("denying_lead"):
+            return False
+        if not word.content:
+            return True
+        foreign = word.stem not in self.known.stems and word.stem not in self.asked.stems
+        return foreign and not (word.capital and i > first)
+
     def _is_about_exchange(self, i: int) -> bool:
         word = self.draft.words[i]
         if word.lower in _negations() or word.number:
@@ -328,7 +350,22 @@ class Wrapping:
                 before = self.draft.words[match.first - 1].text
                 if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or match.name == "particle":
                     return match
-        return None
+        return self._unlisted_tag(start, end)
+
+    def _unlisted_tag(self, start: int, end: int) -> Match | None:
+        """A few words between a comma and a question mark that do not speak of the matter: '…, wouldn't you agree?'"""
+        words = self.draft.words
+        if end >= len(words) or words[end].text not in "?？":
+            return None
+        comma = next((i for i in range(end - 1, start, -1) if words[i].text in ",—–"), None)
+        if comma is None or end - comma > LONGEST_TAG:
+            return None
+        beside = all(
+            not words[i].content or (words[i].stem not in self.known.stems and words[i].stem not in self.asked.stems)
+            for i in range(comma + 1, end)
+        )
+        plain = not any(words[i].number or words[i].capital for i in range(comma + 1, end))
+        return Match("tag", comma + 1, end) if beside and plain and comma + 1 < end else None
 
 
 def _is_past(lower: str, place: int) -> bool:
@@ -346,8 +383,9 @@ def _has_object(lowers: Sequence[str], place: int) -> bool:
 
 
 def denies_assent(draft: Text, first: int, last: int) -> bool:
-    """Whether a bare yes or no is a no."""
-    return not _words("saying_no").isdisjoint(draft.lowers[first:last])
+    """Whether a bare yes or no is a no; two of them, as in 'not wrong' and 'no doubt', make a yes."""
+    said = [lower for lower in draft.lowers[first:last] if lower in _words("saying_no") or lower in _words("doubting")]
+    return len(said) % 2 == 1
 
 
 def stems_of(text: Text) -> frozenset[str]:
