@@ -145,14 +145,15 @@ def between(page: str, part: str, text: str) -> str:
     return f"{before}{begin}\n{text}\n{end}{after}"
 
 
-def command_help(command: click.Command, name: str) -> Iterator[str]:
+def command_help(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
     """The help of a command and of those below it, each under its own heading."""
-    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
-    yield f"### `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
+    settings = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
+    context = click.Context(command, info_name=name, parent=parent, **settings)
+    yield f"### `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```\n"
     for below in command.list_commands(context) if isinstance(command, click.Group) else ():
         found = command.get_command(context, below) if isinstance(command, click.Group) else None
         if found is not None:
-            yield from command_help(found, f"{name} {below}")
+            yield from command_help(found, below, context)
 
 
 def sample_page() -> str:
