@@ -44,3 +44,15 @@ def test_a_fact_in_talk_is_still_a_claim(query: str, draft: str) -> None:
     verdict = Guard({"mode": "enforce"}).verify({"query": query, "draft_answer": draft, "retrieved_context": []})
 
     assert verdict.action == "block"
+
+
+def test_idle_talk_that_nobody_can_check_is_delivered_and_not_verified() -> None:
+    """A remark about the world in an answer of taste."""
+    asked = {
+        "query": "Which is nicer, tea or coffee?",
+        "draft_answer": "Coffee keeps people awake and cures headaches.",
+        "retrieved_context": [],
+    }
+    verdict = Guard({"mode": "enforce"}).verify(asked)
+
+    assert (verdict.decision, verdict.verified, verdict.confidence_band) == ("answer", False, "low")

@@ -229,7 +229,7 @@ class Guard:
         unjudged = _exited(findings) or (evidence.has_draft and attempt(lambda: evidence.judged)[1] is not None)
         claims_made = evidence.has_draft and (unjudged or bool(evidence.factual_claims))
         supported = claims_made and not unjudged and all(judged.supported for judged in evidence.judgements)
-        needed = evidence.has_draft and evidence.need.source_required
+        needed = evidence.has_draft and (evidence.need.source_required or evidence.only_talks)
         ruling = decide(findings, policy, claims_made=claims_made, all_supported=supported, claims_needed=needed)
         return _verdict(evidence, policy, findings, ruling, patched, unjudged, started)
 

@@ -227,7 +227,7 @@ class _Reader:
         judges = "judging" in w.names
         if given and asked and judges and not w.has_figure and not cites:
             return "opinion"
-        return "opinion" if self.asked.kind in TALK and not cites and self._is_talk(w) else None
+        return "talk" if self.asked.kind in TALK and not cites and self._is_talk(w) else None
 
     def _is_talk(self, w: Wrapping) -> bool:
         """Whether a sentence answers what needs no source and names nothing that one could know: no figure, no name, not the matter."""

@@ -208,7 +208,7 @@ class Evidence:
 
     @lazy
     def draft_conduct(self) -> Conduct:
-        """What the classifiers suspect of the draft; what is nothing but manners, or a yes, sells nothing, feels nothing and takes no side."""
+        """What the classifiers suspect of the draft; manners, or a bare yes, sell nothing, feel nothing and take no side."""
         found = judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
         if not any(found.of(name) for name in MANNERLY):
             return found
@@ -248,6 +248,11 @@ class Evidence:
         """Whether the draft only refuses or asks back, with whatever courtesy."""
         kinds = {claim.kind for claim in self.claims}
         return not kinds.isdisjoint(DECLINING) and kinds <= DECLINING | BESIDE_DECLINING
+
+    @property
+    def only_talks(self) -> bool:
+        """Whether the draft says something to an idle question that nobody can check: it may go out, and is not verified."""
+        return any(claim.kind == "talk" for claim in self.claims)
 
     @lazy
     def known_names(self) -> frozenset[str]:

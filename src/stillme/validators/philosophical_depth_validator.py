@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PhilosophicalDepthValidator", "is_philosophical"]
 
-ANSWERING: Final = frozenset({"fact", "opinion", "self"})
+ANSWERING: Final = frozenset({"fact", "opinion", "self", "talk"})
 MIN_CONTENT_WORDS: Final = 4
 
 
