@@ -39,7 +39,7 @@ from stillme.validators.base import Observer
 from stillme.version import __version__
 
 ORDINARY = ("xsum_faith", "factcheck_bench", "q2", "qa_contexts_en", "qa_contexts_vi")
-PASSAGES = 200
+PASSAGES = 60
 JUDGES: dict[str, tuple[Observer, str]] = {
     "asked": (EthicsAdapter(target="query"), "policy_block_unsafe_content"),
     "given": (EthicsAdapter(), "policy_block_unsafe_content"),
