@@ -22,6 +22,8 @@ SELF: Final = "self"
 LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
 MOST_IN_A_FRAGMENT: Final = 3
+# A question that says so much of what the sources speak of tells it.
+TELLS_MUCH: Final = 3
 SPEAKS_OF_IT: Final = 2
 MOST_WITH_ASSENT: Final = 4
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
@@ -215,6 +217,8 @@ class _Reader:
             return False
         words = self.draft.words
         left = [i for i in w.content if words[i].stem not in self.asked.stems]
+        if len({words[i].stem for i in left if words[i].stem in self.known.stems}) >= TELLS_MUCH and w.states():
+            return False
         if "asking" in w.names:
             foreign = [i for i in left if words[i].number or (words[i].capital and i > w.first)]
             return all(words[i].stem in self.known.stems for i in foreign)

@@ -29,7 +29,9 @@ LINK_END: Final = re.compile(rf"\]\(\s*+<?+([^\s()<>]{{0,2000}}+)>?+{TITLE}\s*+\
 DEFINITION: Final = re.compile(
     rf"^ {{0,3}}+\[[^\[\]\n]{{1,80}}+\]:[ \t]++<?+(\S{{1,2000}}+){TITLE}[ \t]*+$", re.MULTILINE
 )
-LATEX: Final = re.compile(r"\\[A-Za-z]{2,20}+\{|\$\$|\\[()\[\]]|<![A-Za-z][^<>]{0,80}+>")
+LATEX: Final = re.compile(
+    r"\\[A-Za-z]{2,20}+\{|\$\$|\\[()\[\]]|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
+)
 IMAGE: Final = re.compile(r"!\[[^\[\]\n]{1,500}+\]\(")
 FENCE: Final = re.compile(r"(```+|~~~+)[ \t]*+")
 COMMENT: Final = re.compile(r"(?:^|(?<=\s))(?:#+|//+|--+|/\*+|\*+|<!--|%+|REM\b|\"\"\"|''')[ \t]*+")
@@ -57,7 +59,7 @@ def _words(name: str) -> frozenset[str]:
 def read_markup(draft: Text) -> Markup:
     """The markup of a draft."""
     raw = draft.raw
-    if not any(mark in raw for mark in ("<", "](", "]:", "```", "~~~", "\\", "$$")):
+    if not any(mark in raw for mark in ("<", "](", "]:", "```", "~~~", "\\", "$$", ":", "[ ]", "[x]", "[X]")):
         return Markup()
     hidden, apart = [match.span() for match in LATEX.finditer(raw)], list[Span]()
     for found in (*_tags(raw), *_links(raw), *_code(draft)):

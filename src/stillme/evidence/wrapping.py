@@ -289,7 +289,7 @@ class Wrapping:
                 return at + 1 if spoken and at + 1 < last else 0
             if not self._is_about_exchange(at):
                 return 0
-            spoken = spoken or (self._speaks(at) and lowers[at] in _words("exchange"))
+            spoken = spoken or (self._speaks(at) and lowers[at] in _words("exchange") | _words("numbered"))
             personal = personal or lowers[at] in persons
         return 0
 
@@ -316,9 +316,12 @@ class Wrapping:
 
     def _is_about_exchange(self, i: int) -> bool:
         word = self.draft.words[i]
-        if word.lower in _negations() or word.number:
+        if word.number:
+            return i > 0 and self.draft.lowers[i - 1] in _words("numbered")
+        if word.lower in _negations():
             return False
-        return not word.content or word.lower in _words("exchange") or i in self.silent
+        about = word.lower in _words("exchange") or word.lower in _words("numbered")
+        return not word.content or about or i in self.silent
 
     def _past_joints(self, at: int, last: int) -> int:
         while at < last and self.draft.words[at].lower in AFTER and not self._is_minus(at):

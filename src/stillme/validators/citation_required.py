@@ -32,8 +32,9 @@ class CitationRequired(Observer):
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag factual claims without a marker, and propose the marker of a source that supports them."""
-        # A comment in a code block cannot carry a marker that anybody would read as one.
-        claims = [claim for claim in evidence.factual_claims if not within(evidence.draft.code, claim.start)]
+        # A comment in a code block, or a text in place of an image, cannot carry a marker that anybody would read as one.
+        apart = (evidence.draft.code, evidence.markup.apart)
+        claims = [claim for claim in evidence.factual_claims if not any(within(spans, claim.start) for spans in apart)]
         if not claims:
             return self.skipped("no factual claims outside code" if evidence.factual_claims else "no factual claims")
         uncited = [claim for claim in claims if not claim.markers]
@@ -59,9 +60,10 @@ def cite(evidence: Evidence, claim: Claim, passage: int) -> Repair:
 
 
 def end_of_words(evidence: Evidence, claim: Claim, closing: str = CLOSING) -> int:
-    """Where the words of a claim end: before the marks that close it and the markers behind them."""
+    """Where what a claim says ends: before a question tag, the marks that close it and the markers behind them."""
     raw, markers = evidence.draft.raw, {m.end: m.start for m in claim.markers}
-    end = claim.end
+    tagged = claim.last < evidence.draft.token_at(claim.end - 1)
+    end = evidence.draft.ends[claim.last - 1] if tagged else claim.end
     while end > claim.start and (end in markers or raw[end - 1] in closing):
         end = markers.get(end, end - 1)
     return end
