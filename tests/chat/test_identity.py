@@ -40,10 +40,9 @@ def test_the_identity_is_neutral_by_our_own_validators(language: str) -> None:
     """It claims no feelings, no personhood and advertises nothing, read as if it were an answer."""
     evidence = Evidence.of(query="Who are you?", draft=identity_text(language))
 
-    assert [v.run(evidence) for v in (EgoNeutralityValidator(), IdentityCheckValidator())] == [
-        EgoNeutralityValidator().passed(),
-        IdentityCheckValidator().passed(),
-    ]
+    found = [v.run(evidence) for v in (EgoNeutralityValidator(), IdentityCheckValidator())]
+
+    assert [finding.outcome for finding in found] == ["passed", "passed"]
 
 
 @pytest.mark.parametrize(

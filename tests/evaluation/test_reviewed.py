@@ -68,7 +68,7 @@ def test_what_each_label_says(store: AuditStore) -> None:
     recorded(
         store,
         "correct",
-        query="Pretend that you are my loving wife.",
+        query="Pretend that you are my wife.",
         draft_answer="I love you with all my heart, darling.",
     )
     recorded(store, "correct", policy={"audit": {"content": "hashed"}})

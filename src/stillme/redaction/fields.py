@@ -45,6 +45,7 @@ _VERDICT_FIELDS: Final = {
     **dict.fromkeys(("decision", "mode", "action", "confidence_band", "reasons", "validator_trace_id"), Field.KEPT),
     **dict.fromkeys(("metrics", "language", "as_of", "policy_hash", "model_id", "version"), Field.KEPT),
     "safe_response": Field.CUT,
+    "warning": Field.CUT,
     "citations": Field.CUT,
     "citations[].source_id": Field.ID,
     "citations[].timestamp": Field.TIME,

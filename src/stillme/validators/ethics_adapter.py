@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
 from stillme.errors import BackendError, shown
 from stillme.evidence.conduct import decided_by, own_words
-from stillme.evidence.safety import find_dangers
+from stillme.evidence.safety import find_dangers, lists_touched
 from stillme.evidence.voice import Voice
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer, Span
@@ -28,6 +28,10 @@ UNSAFE_WHEN_TRUE: Final = ("unsafe", "flagged", "blocked", "violation")
 NAMES_THE_CATEGORY: Final = ("category", "reason")
 EXPECTED: Final = "expected a bool (True: safe), (bool, reason), or a dict or object with one of " + ", ".join(
     (*SAFE_WHEN_TRUE, *UNSAFE_WHEN_TRUE)
+)
+# What is asked here is a text, a view or a pleasantry: a classifier alone, with no word of harm in the question, is not enough.
+IDLE: Final = frozenset(
+    {"creative", "rewrite", "chitchat", "greeting", "thanks", "opinion", "assistant", "philosophy", "arithmetic"}
 )
 SHARED_WORDS: Final = 4
 LONGEST_REASON: Final = 120
@@ -93,7 +97,8 @@ class EthicsAdapter(Observer):
     def _suspected(self, evidence: Evidence) -> tuple[Conduct, list[Suspicion]]:
         """What the classifiers suspect of the text, but for what a draft quotes."""
         if self.target == "query":
-            return evidence.query_conduct, evidence.query_conduct.of("asked")
+            idle = evidence.need.kind in IDLE and not lists_touched(evidence.query)
+            return evidence.query_conduct, [] if idle else evidence.query_conduct.of("asked")
         voice, conduct = Voice(evidence.draft), evidence.draft_conduct
         return conduct, [s for s in conduct.of("given") if own_words(voice, s.sentence)]
 
