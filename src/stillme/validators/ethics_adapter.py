@@ -97,7 +97,8 @@ class EthicsAdapter(Observer):
     def _suspected(self, evidence: Evidence) -> tuple[Conduct, list[Suspicion]]:
         """What the classifiers suspect of the text, but for what a draft quotes."""
         if self.target == "query":
-            idle = evidence.need.kind in IDLE and not lists_touched(evidence.query)
+            touched = any(name.startswith("unsafe.") for name in lists_touched(evidence.query))
+            idle = evidence.need.kind in IDLE and not touched
             return evidence.query_conduct, [] if idle else evidence.query_conduct.of("asked")
         voice, conduct = Voice(evidence.draft), evidence.draft_conduct
         return conduct, [s for s in conduct.of("given") if own_words(voice, s.sentence)]
