@@ -31,11 +31,11 @@ from benchmarks.core import Loop, Record, Spent, figures, heading, loops, machin
 from benchmarks.texts import mixed
 from stillme import Guard
 from stillme.audit import AuditStore, Filter
+from stillme.audit.chain.integrity import verify_store
+from stillme.audit.chain.record import Entry, Head, link
+from stillme.audit.chain.seals import HmacKey
 from stillme.audit.content import entry_of
-from stillme.audit.record import Entry, Head, link
 from stillme.audit.replay import Replayer
-from stillme.audit.seals import HmacKey
-from stillme.audit.verification import verify_store
 from stillme.guard import Occurrence
 
 CALLERS: Final = 32

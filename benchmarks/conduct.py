@@ -24,8 +24,7 @@ from training.fit_conduct import TEXTS, read
 
 from stillme import Guard
 from stillme.contract import VerifyRequest
-from stillme.evidence import Evidence
-from stillme.evidence.evidence import NO_TIME
+from stillme.evidence import NO_TIME, Evidence
 from stillme.models.bundle import manifest
 from stillme.models.conduct import CLASSES, FILE
 from stillme.models.embedding import embed

@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple
 import stillme
 from benchmarks.texts import ANSWERS, LANGUAGES, PIECES, Answer, Size, mixed, prose, request, texts_hash, words_in
 from stillme import Guard, Verdict, VerifyRequest
-from stillme.evidence.text import Text
+from stillme.text.tokens import Text
 
 ROOT: Final = Path(__file__).parents[1]
 STATUS: Final = Path("/proc/self/status")

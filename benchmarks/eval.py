@@ -23,9 +23,9 @@ from typing import Any, Final
 from benchmarks.core import Record, heading, machine
 from benchmarks.texts import mixed
 from stillme import Guard
-from stillme.evaluation.metrics import metrics_of
-from stillme.evaluation.reading import checked
-from stillme.evaluation.run import run_to_file
+from stillme.evaluation.runs.case_files import checked
+from stillme.evaluation.runs.metrics import metrics_of
+from stillme.evaluation.runs.run import run_to_file
 
 SPEED_CASES: Final = 400
 MOST_CASES: Final = 100_000

@@ -46,9 +46,9 @@ from benchmarks.texts import request
 from stillme import VerifyRequest
 from stillme.contract import parse_request
 from stillme.errors import InputError, StillMeError, nearest, shown
-from stillme.evidence.claims import FACT, SELF
-from stillme.evidence.evidence import Evidence
-from stillme.evidence.grounding import ExactGrounder, Grounder, GroundingTask
+from stillme.evidence import Evidence
+from stillme.grounding.claims import FACT, SELF
+from stillme.grounding.grounder import ExactGrounder, Grounder, GroundingTask
 from stillme.validators.chain import attempt
 from stillme.validators.evidence_overlap import EvidenceOverlap
 
@@ -227,7 +227,7 @@ def grounder(name: str) -> Grounder:
     """The grounder of that name; the model is imported when it is asked for."""
     if name not in OF_MODEL:
         return ExactGrounder()
-    from stillme.evidence.cascade import CascadeGrounder  # noqa: PLC0415
+    from stillme.grounding.cascade import CascadeGrounder  # noqa: PLC0415
 
     return CascadeGrounder(exact_first=name == "cascade")
 

@@ -26,8 +26,8 @@ from benchmarks.texts import LANGUAGES, Size, request, texts_hash, words_in
 from stillme import Guard, InputError, Verdict, VerifyRequest
 from stillme.contract import parse_request
 from stillme.errors import BackendError
-from stillme.evidence.evidence import Evidence
-from stillme.evidence.grounding import ExactGrounder, Grounder
+from stillme.evidence import Evidence
+from stillme.grounding.grounder import ExactGrounder, Grounder
 from stillme.guard import check_limits
 from stillme.validators.chain import attempt
 
@@ -358,8 +358,8 @@ print(json.dumps({{
 """
 WITH_MODEL: Final = "with the model"
 GROUNDERS: Final = {
-    "exact grounding only": "from stillme.evidence.grounding import ExactGrounder\ngrounder = ExactGrounder()",
-    WITH_MODEL: "from stillme.evidence.cascade import CascadeGrounder\ngrounder = CascadeGrounder()",
+    "exact grounding only": "from stillme.grounding.grounder import ExactGrounder\ngrounder = ExactGrounder()",
+    WITH_MODEL: "from stillme.grounding.cascade import CascadeGrounder\ngrounder = CascadeGrounder()",
 }
 
 

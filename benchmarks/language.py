@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from stillme.evidence.language import identify
-from stillme.evidence.text import Text, fold
+from stillme.text.language import identify
+from stillme.text.tokens import Text, fold
 
 # file, what to read of it, language
 SOURCES = (

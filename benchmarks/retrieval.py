@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stillme.chat.knowledge import Chunk, Document, KnowledgeStore
 from stillme.chat.retrieval import SEARCHED, Query, Retriever, fused, query_words, read_query
-from stillme.chat.stores import store_at
-from stillme.evidence.text import fold_text
 from stillme.models.embedding import embed
+from stillme.storage.knowledge.contents import Chunk, Document, KnowledgeStore
+from stillme.storage.knowledge.stores import store_at
+from stillme.text.tokens import fold_text
 
 LOOKED_AT = 5
 Ask = Callable[[str], list[str]]

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stillme.evidence.instructions import find_instruction
-from stillme.evidence.safety import find_dangers
-from stillme.evidence.text import Text
+from stillme.conduct.instructions import find_instruction
+from stillme.conduct.safety import find_dangers
+from stillme.text.tokens import Text
 from stillme.version import __version__
 
 # Texts that were written to inform: news, encyclopaedias, answers about them.

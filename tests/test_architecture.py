@@ -26,6 +26,12 @@ ORDER = [
     "reasons",
     "contract",
     "models",
+    "languages",
+    "text",
+    "figures",
+    "grounding",
+    "conduct",
+    "questions",
     "evidence",
     "judge",
     "validators",
@@ -34,12 +40,15 @@ ORDER = [
     "decision",
     "response",
     "catalogue",
-    "recall",
+    "verdict_cache",
     "limits",
     "guard",
+    "storage",
     "audit",
     "evaluation",
+    "pages",
     "settings",
+    "llm",
     "chat",
     "service",
     "cli",
@@ -47,7 +56,7 @@ ORDER = [
 
 
 def room(module: str) -> str:
-    """stillme.evidence.text → evidence."""
+    """stillme.text.tokens → evidence."""
     return module.split(".")[1] if "." in module else "__init__"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from stillme import Guard, InputError, ValidatorChain
-from stillme.evidence.grounding import ExactGrounder, GroundingTask, Judgement
+from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
 from stillme.validators.citation_required import CitationRequired
 from stillme.validators.ethics_adapter import EthicsAdapter
 from stillme.validators.evidence_overlap import EvidenceOverlap

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from stillme import Guard, InputError
 from stillme.contract import parse_request
-from stillme.evidence.sentences import split
-from stillme.evidence.text import Text
 from stillme.limits import Amount, work_of
+from stillme.text.sentences import split
+from stillme.text.tokens import Text
 
 
 class Untouched:

@@ -20,7 +20,7 @@ import yaml
 from fastapi import HTTPException
 
 import stillme.chat.identity
-import stillme.chat.tone
+import stillme.chat.tone.tone
 import stillme.validators.chain
 import stillme.validators.citation_required
 import stillme.validators.ethics_adapter
@@ -29,8 +29,8 @@ import stillme.validators.numeric_units_basic
 from stillme import Guard, Policy
 from stillme.chat.settings import ChatSettings
 from stillme.contract import Band, Mode
-from stillme.evaluation.checklist import MANDATORY
-from stillme.evaluation.metrics import RATES
+from stillme.evaluation.rollout.checklist import MANDATORY
+from stillme.evaluation.runs.metrics import RATES
 from stillme.reasons import Decision, Gate, Reason
 from stillme.validators.registry import BUILT_IN
 
@@ -382,7 +382,7 @@ BACKEND = {
     "backend.validators.evidence_overlap": stillme.validators.evidence_overlap,
     "backend.validators.numeric": stillme.validators.numeric_units_basic,
     "backend.validators.ethics_adapter": stillme.validators.ethics_adapter,
-    "backend.tone.aligner": stillme.chat.tone,
+    "backend.tone.aligner": stillme.chat.tone.tone,
 }
 DOCS = {
     "knowledge_docs": [{"content": PASSAGE["text"]}],

@@ -11,8 +11,8 @@ import pytest
 
 from stillme import Guard
 from stillme.errors import StoppedError
-from stillme.evidence.cascade import CascadeGrounder
-from stillme.evidence.grounding import ExactGrounder, GroundingTask, Judgement
+from stillme.grounding.cascade import CascadeGrounder
+from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
 from stillme.guard import Occurrence
 from stillme.stopping import Stop, checkpoint, watched
 

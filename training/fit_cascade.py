@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from benchmarks.grounding import AS_OF, chosen_files, half, judged_claims, kind_of, read_set, sample, set_files
 
-from stillme.evidence.cascade import LEAST_EXACT, CascadeGrounder, Joining, is_refuted, is_whole, joining
-from stillme.evidence.evidence import Evidence
-from stillme.evidence.grounding import GroundingTask
+from stillme.evidence import Evidence
+from stillme.grounding.cascade import LEAST_EXACT, CascadeGrounder, Joining, is_refuted, is_whole, joining
+from stillme.grounding.grounder import GroundingTask
 from stillme.models.bundle import WEIGHTS
 from training import examples, metrics
 from training.examples import SUPPORTED, Example

@@ -22,11 +22,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from stillme.evidence.conduct import marks
-from stillme.evidence.text import Text
+from stillme.conduct.classifiers import marks
 from stillme.models.bundle import WEIGHTS
 from stillme.models.conduct import CLASSES, FILE, KIND, WIDTH, mean_vector
 from stillme.models.embedding import embed
+from stillme.text.tokens import Text
 
 TEXTS: Final = Path(__file__).with_name("conduct")
 FOLDS: Final = 5

@@ -1,4 +1,4 @@
-"""Fits how answers are read from passages and when two of them disagree (src/stillme/evidence/rules/conflicts.yaml).
+"""Fits how answers are read from passages and when two of them disagree (src/stillme/languages/conflicts.yaml).
 
     python -m training.fit_conflicts DATA_DIR            prints what the figures reach on held-out articles
     python -m training.fit_conflicts DATA_DIR --write    also writes conflicts.yaml
@@ -28,10 +28,13 @@ from typing import Any
 import numpy
 
 from stillme.contract import RetrievedPassage
-from stillme.evidence import disagreement
-from stillme.evidence.answers import FEATURES, KINDS, Answer, Question, read_answers, weighed
-from stillme.evidence.contradiction import contradictions
-from stillme.evidence.disagreement import (
+from stillme.grounding.contradiction import contradictions
+from stillme.grounding.passage import Passage
+from stillme.grounding.passage_index import Library
+from stillme.models import model_id
+from stillme.questions import disagreement
+from stillme.questions.answers import FEATURES, KINDS, Answer, Question, read_answers, weighed
+from stillme.questions.disagreement import (
     CLEAR,
     PAIR_FEATURES,
     Joining,
@@ -40,11 +43,8 @@ from stillme.evidence.disagreement import (
     candidate_rivals,
     scale,
 )
-from stillme.evidence.library import Library
-from stillme.evidence.names import capitalised_words
-from stillme.evidence.passage import Passage
-from stillme.evidence.text import Text
-from stillme.models import model_id
+from stillme.text.names import capitalised_words
+from stillme.text.tokens import Text
 from training.synthesis.compose import Question as Row
 from training.synthesis.compose import read_questions
 from training.synthesis.edits import phrase_spans

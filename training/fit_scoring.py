@@ -1,4 +1,4 @@
-"""Fits the weights of the exact features (src/stillme/evidence/rules/scoring.yaml) on a folder of labelled claims.
+"""Fits the weights of the exact features (src/stillme/languages/scoring.yaml) on a folder of labelled claims.
 
     python training/fit_scoring.py DATA_DIR            prints the weights and how well they separate a held-out tenth
     python training/fit_scoring.py DATA_DIR --write    also writes scoring.yaml
@@ -25,15 +25,15 @@ from itertools import pairwise
 from pathlib import Path
 
 from stillme.contract import RetrievedPassage
-from stillme.evidence import scoring
-from stillme.evidence.claims import Claim
-from stillme.evidence.grounding import GroundingTask, _Bench
-from stillme.evidence.library import Library
-from stillme.evidence.names import capitalised_words
-from stillme.evidence.passage import Passage
-from stillme.evidence.reading import Reading
-from stillme.evidence.sentences import Sentence, split
-from stillme.evidence.text import Text
+from stillme.grounding import scoring
+from stillme.grounding.claims import Claim
+from stillme.grounding.grounder import GroundingTask, _Bench
+from stillme.grounding.passage import Passage
+from stillme.grounding.passage_index import Library
+from stillme.grounding.statements import Reading
+from stillme.text.names import capitalised_words
+from stillme.text.sentences import Sentence, split
+from stillme.text.tokens import Text
 
 SETS = ("fever_nli", "fool_me_twice_dev", "q2", "factcheck_bench", "defacto", "defacto_edits", "factcg_cg2c")
 MOST_ROWS = 1200

@@ -1,4 +1,4 @@
-"""Fits the computed similarity (src/stillme/evidence/rules/similarity.yaml): the curve from shared content, and the model's map.
+"""Fits the computed similarity (src/stillme/languages/similarity.yaml): the curve from shared content, and the model's map.
 
     python training/fit_similarity.py TRAIN                      prints both
     python training/fit_similarity.py TRAIN --write              also writes similarity.yaml
@@ -29,11 +29,11 @@ from typing import Any, Literal
 import numpy as np
 
 from stillme.contract import RetrievedPassage
-from stillme.evidence import similarity
-from stillme.evidence.language import identify
-from stillme.evidence.passage import Passage
-from stillme.evidence.text import Text, fold_text
+from stillme.grounding import similarity
+from stillme.grounding.passage import Passage
 from stillme.models.embedding import embed
+from stillme.text.language import identify
+from stillme.text.tokens import Text, fold_text
 
 KNOTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MOST = 1500

@@ -1,4 +1,4 @@
-"""Writes the words that texts write in small letters (src/stillme/evidence/rules/english_words.txt and vietnamese_words.txt).
+"""Writes the words that texts write in small letters (src/stillme/languages/english_words.txt and vietnamese_words.txt).
 
     python training/small_words.py TRAIN             prints how many there are
     python training/small_words.py TRAIN --write     also writes the files
@@ -17,14 +17,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from stillme.evidence.language import syllables
-from stillme.evidence.text import fold
+from stillme.text.language import syllables
+from stillme.text.tokens import fold
 
 LEAST_PASSAGES = 3
 LEAST_SMALL = 0.95
 ENGLISH = re.compile(r"(?<![\w'’-])[a-z]{3,}(?![\w'’])")
 INSIDE = re.compile(r"(?<=[\w,] )[^\W\d_]{2,}(?!\w)")
-RULES = Path(__file__).parents[1] / "src/stillme/evidence/rules"
+RULES = Path(__file__).parents[1] / "src/stillme/languages"
 
 
 def main() -> None:

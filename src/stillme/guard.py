@@ -24,20 +24,20 @@ from stillme.contract import (
 )
 from stillme.decision import Ruling, band, decide
 from stillme.errors import PolicyError
-from stillme.evidence.cascade import CascadeGrounder
-from stillme.evidence.claims import Claim
-from stillme.evidence.evidence import Evidence
-from stillme.evidence.grounding import ExactGrounder, Grounder, Judgement
+from stillme.evidence import Evidence
+from stillme.grounding.cascade import CascadeGrounder
+from stillme.grounding.claims import Claim
+from stillme.grounding.grounder import ExactGrounder, Grounder, Judgement
 from stillme.limits import check_limits
 from stillme.models.embedding import embed
 from stillme.policy import Policy, PolicyWatcher
 from stillme.reasons import Decision, Reason
-from stillme.recall import Recall
 from stillme.response import citations, respond
 from stillme.stopping import Stop, checkpoint
 from stillme.validators.base import Finding, Validator
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attempt
 from stillme.validators.repairs import repair
+from stillme.verdict_cache import Recall
 from stillme.version import __version__
 
 __all__ = ["Guard", "Occurrence", "Opening", "Recorder", "asked_language", "check_limits", "grounder_for", "shown"]

@@ -17,7 +17,7 @@ import pytest
 
 from stillme import Guard
 from stillme.audit import AuditStore
-from stillme.audit.seals import HmacKey
+from stillme.audit.chain.seals import HmacKey
 from stillme.guard import Occurrence
 
 KEY = HmacKey(b"a key that only these tests use!")

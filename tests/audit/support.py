@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from stillme import Guard
 from stillme.audit import AuditStore, Filter
-from stillme.audit.database import BODY, POLICY, RECORD, SCHEMA_TABLE
-from stillme.audit.record import COLUMNS
+from stillme.audit.chain.record import COLUMNS
+from stillme.audit.chain.seals import HmacKey
 from stillme.audit.retention import erase, prune
-from stillme.audit.reviews import review
-from stillme.audit.seals import HmacKey
+from stillme.audit.review.reviews import review
 from stillme.guard import Occurrence
 from stillme.policy.sections import Retention
+from stillme.storage.audit.database import BODY, POLICY, RECORD, SCHEMA_TABLE
 from tests.audit.conftest import KEY, Caught, request
 
 TABLES = (RECORD, BODY, POLICY, SCHEMA_TABLE)

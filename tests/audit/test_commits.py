@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.audit import commits
+from stillme.audit.chain.record import Entry
 from stillme.audit.commits import MOST_AT_ONCE, Buffer, GroupCommit
-from stillme.audit.database import RowsRefusedError
-from stillme.audit.record import Entry
 from stillme.errors import BackendError, StillMeError
+from stillme.storage.audit.database import RowsRefusedError
 
 ROOT = Path(__file__).parents[2]
 

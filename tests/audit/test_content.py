@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from stillme import Guard, Verdict
 from stillme.audit import AuditStore, Filter
+from stillme.audit.chain.integrity import verify_store
+from stillme.audit.chain.record import Entry
 from stillme.audit.content import HASHED, entry_of, hashed, request_in, verdict_in
-from stillme.audit.record import Entry
-from stillme.audit.verification import verify_store
 from stillme.contract import parse_request
 from stillme.guard import Occurrence
 from stillme.reasons import Gate

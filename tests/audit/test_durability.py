@@ -30,8 +30,8 @@ import pytest
 
 from stillme import Guard
 from stillme.audit import AuditStore, Filter
+from stillme.audit.chain.integrity import verify_store
 from stillme.audit.retention import erase, prune
-from stillme.audit.verification import verify_store
 from stillme.errors import BackendError
 from stillme.guard import Occurrence
 from stillme.policy.sections import Retention

@@ -17,7 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stillme.audit import AuditStore, Filter
-from stillme.audit.database import BODY, POLICY, RECORD
+from stillme.audit.chain.integrity import Fault, Verification, verify_store
+from stillme.audit.chain.record import Body, Entry, Record, compact, sha256
+from stillme.audit.chain.seals import Ed25519Key, Keyring
 from stillme.audit.export import (
     Exported,
     export_csv,
@@ -32,13 +34,11 @@ from stillme.audit.export import (
     verify_export,
     verify_manifest,
 )
-from stillme.audit.record import Body, Entry, Record, compact, sha256
 from stillme.audit.replay import Replayer
 from stillme.audit.retention import erase, prune
-from stillme.audit.seals import Ed25519Key, Keyring
-from stillme.audit.verification import Fault, Verification, verify_store
 from stillme.errors import BackendError, InputError
 from stillme.policy.sections import Retention
+from stillme.storage.audit.database import BODY, POLICY, RECORD
 from tests.audit.conftest import KEY, NewStore
 from tests.audit.support import (
     OTHER_KEY,

@@ -26,9 +26,9 @@ import pytest
 
 from stillme import Guard
 from stillme.audit import AuditStore
-from stillme.audit.postgres import WRITERS_LOCK
-from stillme.audit.verification import verify_store
+from stillme.audit.chain.integrity import verify_store
 from stillme.errors import BackendError, InputError, shown
+from stillme.storage.audit.postgres import WRITERS_LOCK
 from tests.audit.conftest import KEY, NewStore, PostgresServer, request
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from stillme.audit import AuditStore, Filter
+from stillme.audit.chain.record import Body, Entry, compact, instant
 from stillme.audit.query import PAGE, moment, pages, records
-from stillme.audit.record import Body, Entry, compact, instant
 from stillme.audit.retention import prune
-from stillme.audit.reviews import review
+from stillme.audit.review.reviews import review
 from stillme.errors import InputError
 from stillme.policy.sections import Retention
 from tests.audit.conftest import KEY, NewStore

@@ -13,16 +13,16 @@ from hypothesis import HealthCheck, given, settings
 
 from stillme import Guard
 from stillme.audit import AuditStore, Filter
-from stillme.audit.database import POLICY
-from stillme.audit.record import Body, Entry, compact, sha256
+from stillme.audit.chain.record import Body, Entry, compact, sha256
 from stillme.audit.replay import Difference, Replay, Replayer
 from stillme.audit.retention import erase, prune
-from stillme.audit.reviews import review
+from stillme.audit.review.reviews import review
 from stillme.errors import InputError
 from stillme.guard import grounder_for
 from stillme.policy import Policy
 from stillme.policy.sections import Retention
 from stillme.reasons import Gate
+from stillme.storage.audit.database import POLICY
 from stillme.validators.base import Finding
 from stillme.version import __version__
 from tests.audit.conftest import KEY, request

@@ -15,15 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stillme.audit import AuditStore, Filter
-from stillme.audit.database import BODY, POLICY, RECORD
-from stillme.audit.record import instant, sha256
+from stillme.audit.chain.integrity import Verification, verify_store
+from stillme.audit.chain.record import instant, sha256
+from stillme.audit.chain.seals import Keyring
 from stillme.audit.retention import CHUNK, ROW_BYTES, Pruned, erase, prune
-from stillme.audit.reviews import review
-from stillme.audit.seals import Keyring
-from stillme.audit.verification import Verification, verify_store
+from stillme.audit.review.reviews import review
 from stillme.errors import BackendError, InputError
 from stillme.guard import Occurrence
 from stillme.policy.sections import Retention
+from stillme.storage.audit.database import BODY, POLICY, RECORD
 from tests.audit.conftest import KEY, NewStore
 from tests.audit.support import OTHER_KEY, Ground, Tables, again, ground, places, trace, verdicts
 

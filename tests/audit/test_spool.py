@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.audit import AuditStore, spool
+from stillme.audit.chain.record import COLUMNS, Body, Entry
 from stillme.audit.journal import Journal
-from stillme.audit.record import COLUMNS, Body, Entry
 from stillme.audit.spool import Spool, packed, unpacked
 from stillme.errors import BackendError, InputError
 from tests.audit.conftest import KEY, occurrence

@@ -19,16 +19,17 @@ import psycopg
 import pytest
 
 from stillme import Guard
-from stillme.audit import AuditStore, Filter, database
+from stillme.audit import AuditStore, Filter
+from stillme.audit.chain.integrity import verify_store
+from stillme.audit.chain.record import COLUMNS, Entry
+from stillme.audit.chain.seals import Ed25519Key, HmacKey, key_from_file
 from stillme.audit.content import entry_of, request_in
-from stillme.audit.database import BODY, POLICY, RECORD, SCHEMA_TABLE, RowsRefusedError, migrations
-from stillme.audit.record import COLUMNS, Entry
 from stillme.audit.retention import prune
-from stillme.audit.seals import Ed25519Key, HmacKey, key_from_file
-from stillme.audit.verification import verify_store
 from stillme.errors import BackendError, InputError
 from stillme.guard import Occurrence
 from stillme.policy.sections import Retention
+from stillme.storage.audit import database
+from stillme.storage.audit.database import BODY, POLICY, RECORD, SCHEMA_TABLE, RowsRefusedError, migrations
 from tests.audit.conftest import KEY, NewStore, occurrence, request
 
 # The released steps of the schema: a store out there has taken them as they are, so none of them is ever changed.

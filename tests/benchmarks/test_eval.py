@@ -11,9 +11,9 @@ import pytest
 from benchmarks.eval import main, short, typical
 
 from stillme import Guard
-from stillme.evaluation.metrics import metrics_of
-from stillme.evaluation.reading import case_from
-from stillme.evaluation.run import run_cases
+from stillme.evaluation.runs.case_files import case_from
+from stillme.evaluation.runs.metrics import metrics_of
+from stillme.evaluation.runs.run import run_cases
 
 
 def test_both_sections_are_printed_and_recorded(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from stillme.chat.knowledge import KnowledgeStore
-from stillme.chat.stores import store_at
+from stillme.storage.knowledge.contents import KnowledgeStore
+from stillme.storage.knowledge.stores import store_at
 
 NewStore = Callable[..., KnowledgeStore]
 _NUMBERS = itertools.count(1)

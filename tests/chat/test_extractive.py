@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from stillme import Guard
 from stillme.chat.extractive import Extractive
-from stillme.chat.messages import Delta, Generation, Prompt
 from stillme.contract import RetrievedPassage, Verdict
 from stillme.errors import InputError
+from stillme.llm.messages import Delta, Generation, Prompt
 
 SHOP = (
     "Unused gear can be returned within 30 days of delivery. Gift cards are not refundable. Refunds are paid to the original card.",

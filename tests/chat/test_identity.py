@@ -19,8 +19,8 @@ from stillme.chat.identity import (
 )
 from stillme.errors import InputError, PolicyError
 from stillme.evidence import Evidence
-from stillme.evidence.language import identify
-from stillme.evidence.text import Text
+from stillme.text.language import identify
+from stillme.text.tokens import Text
 from stillme.validators.ego_neutrality_validator import EgoNeutralityValidator
 from stillme.validators.identity_check_validator import IdentityCheckValidator
 

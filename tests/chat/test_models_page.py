@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stillme.chat.providers import PRESETS, Limits
 from stillme.chat.router import RouterSettings
+from stillme.llm.providers import PRESETS, Limits
 from stillme.settings import rows
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")

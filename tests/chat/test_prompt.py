@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.chat.identity import Identity, identity_text
-from stillme.chat.knowledge import Chunk, Context, Found
-from stillme.chat.messages import Message, Prompt
 from stillme.chat.prompt import build_prompt, build_prompt_context, neutralised
 from stillme.chat.rules import load
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
+from stillme.llm.messages import Message, Prompt
+from stillme.storage.knowledge.contents import Chunk, Context, Found
 
 QUESTION = "How long do refunds take?"
 TAG = re.compile(r"(</?)(source|conversation|question)-([0-9a-f]{16})>")

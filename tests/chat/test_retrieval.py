@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from stillme.chat.knowledge import Chunk, Context, Document, KnowledgeStore
 from stillme.chat.retrieval import Retriever, fused, owned, query_words, read_query
-from stillme.chat.stores import store_at
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
-from stillme.evidence.passage import Passage
-from stillme.evidence.similarity import similarities
-from stillme.evidence.text import Text
+from stillme.grounding.passage import Passage
+from stillme.grounding.similarity import similarities
 from stillme.models.embedding import embed
+from stillme.storage.knowledge.contents import Chunk, Context, Document, KnowledgeStore
+from stillme.storage.knowledge.stores import store_at
+from stillme.text.tokens import Text
 
 TEXTS = {
     "ferry": "The ferry to Larkmoor leaves at 8:15 every morning. A ticket for the ferry costs 12 euros for adults.",

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import pytest
 
-from stillme.chat.breaker import Breaker
 from stillme.chat.extractive import Extractive
-from stillme.chat.messages import Delta, Message, Prompt
-from stillme.chat.providers import Limits, OpenAICompatible
 from stillme.chat.router import Router, RouterSettings, router_from_environment
 from stillme.errors import InputError, UpstreamError
+from stillme.llm.breaker import Breaker
+from stillme.llm.messages import Delta, Message, Prompt
+from stillme.llm.providers import Limits, OpenAICompatible
 from stillme.settings import rows
 from tests.chat.upstream import HANG, Upstream, chunks, completion, error, stream, streamed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from stillme.evaluation.policy_text import Provenance
-from stillme.evaluation.thresholds import Gates, Scored
-from stillme.evaluation.walk import Target
+from stillme.evaluation.calibration.fixed_sequence import Target
+from stillme.evaluation.calibration.policy_text import Provenance
+from stillme.evaluation.calibration.thresholds import Gates, Scored
 from stillme.policy import Policy
 from stillme.reasons import Decision
 

@@ -7,11 +7,11 @@ from typing import Any
 from uuid import uuid4
 
 from stillme.audit import AuditStore, Filter
-from stillme.audit.listing import candidates
-from stillme.audit.record import Entry, compact, instant
-from stillme.audit.sampling import draw, week_bounds
-from stillme.evaluation.checklist import Check
-from stillme.evaluation.rollout import Status, rollout_status
+from stillme.audit.chain.record import Entry, compact, instant
+from stillme.audit.review.listing import candidates
+from stillme.audit.review.sampling import draw, week_bounds
+from stillme.evaluation.rollout.checklist import Check
+from stillme.evaluation.rollout.status import Status, rollout_status
 from stillme.guard import Occurrence
 from stillme.policy import Policy
 from tests.audit.support import again

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import stillme.evaluation
-from stillme.evaluation.cases import Case
+from stillme.evaluation.runs.cases import Case
 from stillme.reasons import Decision, Reason
 
 STARTER = Path(stillme.evaluation.__file__).with_name("starter.jsonl")

@@ -13,14 +13,14 @@ from uuid import uuid4
 import pytest
 
 from stillme.audit import AuditStore, Filter
-from stillme.audit.agreement import Review
-from stillme.audit.record import Entry
+from stillme.audit.chain.record import Entry
 from stillme.audit.retention import erase
+from stillme.audit.review.agreement import Review
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError
-from stillme.evaluation.cases import Case
 from stillme.evaluation.changes import Change, policy_changes
-from stillme.evaluation.opinions import Opinion, opinions
+from stillme.evaluation.rollout.review_labels import Opinion, opinions
+from stillme.evaluation.runs.cases import Case
 from stillme.evaluation.whatif import Flow, Slice, Traffic, what_if
 from stillme.policy import Policy
 from tests.audit.conftest import KEY, occurrence, request

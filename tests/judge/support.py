@@ -13,7 +13,7 @@ from typing import Any
 
 from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
-from stillme.evidence.grounding import GroundingTask, Judgement
+from stillme.grounding.grounder import GroundingTask, Judgement
 from stillme.judge import JudgeGrounder
 
 KEY = "sk-never-shown-4f1b"

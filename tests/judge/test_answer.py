@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from stillme import BackendError
 from stillme.contract import RetrievedPassage
-from stillme.evidence.grounding import Quote
-from stillme.evidence.passage import Passage
+from stillme.grounding.grounder import Quote
+from stillme.grounding.passage import Passage
 from stillme.judge.answer import Answer, read_answers, written
 from tests.judge.support import DOAN_VAN, PASSAGE, entry
 

@@ -10,7 +10,7 @@ import pytest
 
 from stillme import BackendError, Guard
 from stillme.evidence import Evidence
-from stillme.evidence.grounding import ExactGrounder, Judgement, Quote
+from stillme.grounding.grounder import ExactGrounder, Judgement, Quote
 from stillme.judge import JudgeGrounder, JudgeScores
 from tests.judge.support import (
     DOAN_VAN,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.contract import RetrievedPassage
-from stillme.evidence.grounding import GroundingTask
+from stillme.grounding.grounder import GroundingTask
 from stillme.judge.prompt import INSTRUCTIONS, PROMPT_VERSION, SCHEMA, messages
 from tests.judge.support import DOAN_VAN, PASSAGE, entry, task
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy
 import pytest
 
+from stillme.conduct.classifiers import marks
 from stillme.errors import BackendError
-from stillme.evidence.conduct import marks
-from stillme.evidence.text import Text
 from stillme.models import bundle
 from stillme.models.conduct import CLASSES, FILE, ConductModel, conduct_model, mean_vector
 from stillme.models.embedding import Kind, embed
+from stillme.text.tokens import Text
 
 TEXTS = [
     "I missed you while the server was down.",

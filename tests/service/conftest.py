@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from stillme.chat.ingest import ingest
-from stillme.chat.stores import store_at
+from stillme.chat.documents.ingest import ingest
 from stillme.models.embedding import embed
 from stillme.service.app import Parts, create_app, parts_from
 from stillme.service.server import connection_options
+from stillme.storage.knowledge.stores import store_at
 from tests.audit.conftest import postgres_server, postgres_url
 from tests.service.serving import served
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from stillme.chat.providers import Limits, OpenAICompatible
 from stillme.chat.router import Router
 from stillme.errors import StillMeError
 from stillme.guard import Guard, Occurrence
-from stillme.service.completions import completions_routes
-from stillme.service.guarded import Parts
-from stillme.service.litellm import litellm_routes
+from stillme.llm.providers import Limits, OpenAICompatible
+from stillme.service.openai.completions import completions_routes
+from stillme.service.openai.guarded import Parts
+from stillme.service.openai.litellm import litellm_routes
 from stillme.service.problems import ProblemError, answer_problem
 from tests.chat.upstream import Play, Upstream
 from tests.service.serving import served

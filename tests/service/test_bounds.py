@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from stillme import Guard
-from stillme.evidence.grounding import ExactGrounder, GroundingTask, Judgement
+from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
 from stillme.service.app import create_app, parts_from
 from stillme.service.auth import Keys
 from stillme.service.bodies import check_structure

@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from stillme.audit.content import request_in
-from stillme.chat.ingest import ingest
-from stillme.chat.stores import store_at
+from stillme.chat.documents.ingest import ingest
 from stillme.errors import InputError
 from stillme.models.embedding import embed
 from stillme.service.auth import Keys
+from stillme.storage.knowledge.stores import store_at
 from tests.chat.upstream import Upstream, answered, completion, logprobs
 from tests.service.conftest import Start
 

@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from stillme.audit import AuditStore, Filter
-from stillme.audit.checking import check_store
-from stillme.audit.listing import row_of, unfinished
-from stillme.audit.record import Entry
+from stillme.audit.chain.checking import check_store
+from stillme.audit.chain.record import Entry
 from stillme.audit.retention import erase, prune
+from stillme.audit.review.listing import row_of, unfinished
 from stillme.cli.commands import cli
 from stillme.errors import BackendError
 from stillme.guard import Guard, Occurrence, Opening

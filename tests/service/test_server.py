@@ -20,8 +20,8 @@ import httpx
 import pytest
 
 from stillme.audit import AuditStore
-from stillme.audit.checking import check_store
-from stillme.audit.seals import new_key_file
+from stillme.audit.chain.checking import check_store
+from stillme.audit.chain.seals import new_key_file
 from tests.service.test_verify import REQUEST, WRONG, verdicts
 
 

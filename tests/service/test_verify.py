@@ -11,7 +11,7 @@ import pytest
 
 from stillme import Guard
 from stillme.audit import AuditStore
-from stillme.audit.record import Entry
+from stillme.audit.chain.record import Entry
 from tests.service.conftest import Service, Start, running
 
 REQUEST: dict[str, Any] = {

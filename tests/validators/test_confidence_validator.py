@@ -9,9 +9,9 @@ import pytest
 
 from stillme import Guard
 from stillme.evidence import Evidence
-from stillme.evidence.grounding import GroundingTask, Judgement
-from stillme.evidence.hedges import find_hedges, hedge
-from stillme.evidence.text import Text
+from stillme.grounding.grounder import GroundingTask, Judgement
+from stillme.grounding.hedges import find_hedges, hedge
+from stillme.text.tokens import Text
 from stillme.validators.confidence_validator import ConfidenceValidator
 from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged, observe
 

@@ -9,7 +9,7 @@ import pytest
 
 from stillme import VerifyRequest
 from stillme.evidence import Evidence
-from stillme.evidence.grounding import Judgement
+from stillme.grounding.grounder import Judgement
 from stillme.validators.factual_hallucination_validator import FactualHallucinationValidator
 from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged, observe
 

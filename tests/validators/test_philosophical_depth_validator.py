@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stillme.evidence import Evidence
-from stillme.evidence.text import Text
+from stillme.text.tokens import Text
 from stillme.validators.philosophical_depth_validator import PhilosophicalDepthValidator, is_philosophical
 from tests.validators.support import PASSED, SKIPPED, flagged, observe
 

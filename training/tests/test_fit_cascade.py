@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stillme.evidence.cascade import Joining
+from stillme.grounding.cascade import Joining
 from training.fit_cascade import (
     Point,
     exact_weight,

@@ -15,9 +15,9 @@ from contextlib import suppress
 from itertools import islice, takewhile
 from queue import Empty, SimpleQueue
 
-from stillme.audit.database import RowsRefusedError
-from stillme.audit.record import Entry
+from stillme.audit.chain.record import Entry
 from stillme.errors import BackendError, StillMeError
+from stillme.storage.audit.database import RowsRefusedError
 
 __all__ = ["Buffer", "GroupCommit"]
 

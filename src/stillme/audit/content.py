@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
-from stillme.audit.record import Body, Entry, compact, from_word, instant, one_word, sha256, storable
+from stillme.audit.chain.record import Body, Entry, compact, from_word, instant, one_word, sha256, storable
 from stillme.contract import Verdict, VerifyRequest
 from stillme.guard import Occurrence, Opening
 from stillme.policy import Policy

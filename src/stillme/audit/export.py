@@ -18,13 +18,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
-from stillme.audit.database import POLICY, RECORD
+from stillme.audit.chain.integrity import Checkpoint, ChosenVerifier, Fault, Verification, Verifier
+from stillme.audit.chain.record import COLUMNS, Body, Entry, Record, compact, instant, sha256, storable
+from stillme.audit.chain.seals import Keyring
 from stillme.audit.query import Filter
-from stillme.audit.record import COLUMNS, Body, Entry, Record, compact, instant, sha256, storable
-from stillme.audit.seals import Keyring
 from stillme.audit.store import AuditStore
-from stillme.audit.verification import Checkpoint, ChosenVerifier, Fault, Verification, Verifier
 from stillme.errors import BackendError, InputError, shown
+from stillme.storage.audit.database import POLICY, RECORD
 from stillme.version import __version__
 
 __all__ = [

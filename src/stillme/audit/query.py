@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from stillme.audit.database import BODY, RECORD, Database
-from stillme.audit.record import COLUMNS, Body, Entry, Record, instant, one_word, storable
+from stillme.audit.chain.record import COLUMNS, Body, Entry, Record, instant, one_word, storable
 from stillme.errors import BackendError, InputError, shown
-from stillme.evidence.text import fold_text
+from stillme.storage.audit.database import BODY, RECORD, Database
+from stillme.text.tokens import fold_text
 
 __all__ = ["Filter", "moment", "pages", "records"]
 

@@ -9,12 +9,12 @@ from typing import Any, Final, Literal
 
 import yaml
 
+from stillme.audit.chain.record import Entry, compact, sha256
 from stillme.audit.content import entry_of, request_in, verdict_in
-from stillme.audit.record import Entry, compact, sha256
 from stillme.audit.store import AuditStore
 from stillme.contract import parse_request
 from stillme.errors import InputError, PolicyError
-from stillme.evidence.grounding import Grounder
+from stillme.grounding.grounder import Grounder
 from stillme.guard import Guard, Occurrence
 from stillme.policy import Policy
 from stillme.reasons import Reason

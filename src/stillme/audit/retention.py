@@ -14,14 +14,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
-from stillme.audit.database import BODY, RECORD
+from stillme.audit.chain.integrity import verify_store
+from stillme.audit.chain.record import COLUMNS, Entry, compact, instant, storable
+from stillme.audit.chain.seals import Keyring
 from stillme.audit.query import Filter
-from stillme.audit.record import COLUMNS, Entry, compact, instant, storable
-from stillme.audit.seals import Keyring
 from stillme.audit.store import AuditStore
-from stillme.audit.verification import verify_store
 from stillme.errors import BackendError, InputError
 from stillme.policy.sections import Retention, RetentionRule
+from stillme.storage.audit.database import BODY, RECORD
 from stillme.version import __version__
 
 __all__ = ["Pruned", "erase", "prune"]

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from stillme.audit.chain.record import COLUMNS, Body, Entry, compact
 from stillme.audit.journal import Drained, Journal
-from stillme.audit.record import COLUMNS, Body, Entry, compact
 from stillme.errors import BackendError, InputError, StillMeError, shown
 
 __all__ = ["Spool"]

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from stillme.audit.database import BODY, POLICY, RECORD
-from stillme.audit.record import from_word
+from stillme.audit.chain.record import from_word
 from stillme.audit.store import AuditStore
+from stillme.storage.audit.database import BODY, POLICY, RECORD
 
 __all__ = ["Stats", "stats_of"]
 

@@ -17,9 +17,17 @@ from typing import Any, Self
 from uuid import uuid4
 from weakref import WeakSet
 
+from stillme.audit.chain.record import COLUMNS, Entry, Head, Record, compact, instant, link, sha256
+from stillme.audit.chain.seals import Key, Keyring, key_from_file, new_key_file
 from stillme.audit.commits import Buffer, GroupCommit
 from stillme.audit.content import entry_of, opening_of
-from stillme.audit.database import (
+from stillme.audit.journal import Drained, Journal
+from stillme.audit.query import Filter, records
+from stillme.audit.spool import Spool
+from stillme.errors import BackendError, InputError, shown
+from stillme.guard import Occurrence, Opening
+from stillme.policy.sections import Audit
+from stillme.storage.audit.database import (
     BODY,
     POLICY,
     RECORD,
@@ -30,15 +38,7 @@ from stillme.audit.database import (
     is_current,
     is_store,
 )
-from stillme.audit.engines import database_at
-from stillme.audit.journal import Drained, Journal
-from stillme.audit.query import Filter, records
-from stillme.audit.record import COLUMNS, Entry, Head, Record, compact, instant, link, sha256
-from stillme.audit.seals import Key, Keyring, key_from_file, new_key_file
-from stillme.audit.spool import Spool
-from stillme.errors import BackendError, InputError, shown
-from stillme.guard import Occurrence, Opening
-from stillme.policy.sections import Audit
+from stillme.storage.audit.engines import database_at
 from stillme.version import __version__
 
 __all__ = ["AuditStore"]

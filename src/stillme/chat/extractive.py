@@ -15,20 +15,20 @@ from datetime import UTC, datetime
 from math import exp
 from typing import Final
 
-from stillme.chat.messages import Delta, Generation, Prompt
 from stillme.chat.rules import load
+from stillme.conduct.instructions import find_instruction
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError
-from stillme.evidence.answers import Question, read_answers
-from stillme.evidence.citations import find_markers
-from stillme.evidence.evidence import Evidence
-from stillme.evidence.instructions import find_instruction
-from stillme.evidence.passage import Passage
-from stillme.evidence.reading import Statement
-from stillme.evidence.sentences import ENDS
-from stillme.evidence.similarity import Embed, query_terms, read
-from stillme.evidence.text import Text
+from stillme.evidence import Evidence
+from stillme.grounding.citations import find_markers
+from stillme.grounding.passage import Passage
+from stillme.grounding.similarity import Embed, query_terms, read
+from stillme.grounding.statements import Statement
+from stillme.llm.messages import Delta, Generation, Prompt
 from stillme.models.embedding import embed as embed_texts
+from stillme.questions.answers import Question, read_answers
+from stillme.text.sentences import ENDS
+from stillme.text.tokens import Text
 
 __all__ = ["Extractive", "Sentence", "chosen_sentences"]
 

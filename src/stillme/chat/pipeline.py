@@ -12,20 +12,20 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from stillme.chat.identity import Identity, identity_from_file
-from stillme.chat.knowledge import Context, KnowledgeStore
-from stillme.chat.messages import Generation
 from stillme.chat.prompt import build_prompt
 from stillme.chat.retrieval import Retriever
 from stillme.chat.router import Router, router_from_environment
 from stillme.chat.settings import ChatSettings
-from stillme.chat.stores import store_at
-from stillme.chat.tone import align_tone
+from stillme.chat.tone.tone import align_tone
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.errors import BackendError, InputError, shown
 from stillme.guard import Guard, Occurrence, Recorder, asked_language, grounder_for
 from stillme.judge import judge_from_environment
+from stillme.llm.messages import Generation
 from stillme.policy import Policy, PolicyWatcher
 from stillme.response import delivered
+from stillme.storage.knowledge.contents import Context, KnowledgeStore
+from stillme.storage.knowledge.stores import store_at
 
 __all__ = ["ChatOutcome", "ChatPipeline", "ChatRequest", "guard_from", "pipeline_from"]
 

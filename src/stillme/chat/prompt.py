@@ -16,13 +16,14 @@ from functools import cache
 from typing import Any, Final
 
 from stillme.chat.identity import Identity, inject_identity
-from stillme.chat.knowledge import Context
-from stillme.chat.messages import Message, Prompt
 from stillme.chat.rules import load
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError, shown
-from stillme.evidence.language import identify, requested_language
-from stillme.evidence.text import Text, fold_text
+from stillme.llm.messages import Message, Prompt
+from stillme.questions.answer_language import requested_language
+from stillme.storage.knowledge.contents import Context
+from stillme.text.language import identify
+from stillme.text.tokens import Text, fold_text
 
 __all__ = ["PROMPT_VERSION", "build_prompt", "build_prompt_context", "neutralised"]
 

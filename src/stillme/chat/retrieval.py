@@ -15,16 +15,16 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
-from stillme.chat.knowledge import Chunk, Collection, Context, Document, Found, KnowledgeStore
 from stillme.chat.rules import load
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError, shown
-from stillme.evidence.language import identify
-from stillme.evidence.lexicon import Lexicon
-from stillme.evidence.passage import Passage
-from stillme.evidence.similarity import Embed, query_terms, similarities
-from stillme.evidence.text import Text
+from stillme.grounding.passage import Passage
+from stillme.grounding.similarity import Embed, query_terms, similarities
 from stillme.models.embedding import embed as own_embed
+from stillme.storage.knowledge.contents import Chunk, Collection, Context, Document, Found, KnowledgeStore
+from stillme.text.language import identify
+from stillme.text.lexicon import Lexicon
+from stillme.text.tokens import Text
 
 __all__ = ["Query", "Retriever", "fused", "owned", "query_words", "read_query"]
 

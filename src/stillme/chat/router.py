@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import stillme.settings as read
-from stillme.chat.breaker import Breaker
 from stillme.chat.extractive import Extractive
-from stillme.chat.messages import Delta, Generation, Prompt, Provider
-from stillme.chat.providers import PRESETS, Limits, OpenAICompatible, Preset, caller_given, preset
 from stillme.errors import InputError, UpstreamError, nearest, shown
+from stillme.llm.breaker import Breaker
+from stillme.llm.messages import Delta, Generation, Prompt, Provider
+from stillme.llm.providers import PRESETS, Limits, OpenAICompatible, Preset, caller_given, preset
 from stillme.settings import setting
 
 __all__ = ["Router", "RouterSettings", "router_from_environment"]

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from stillme.cli.audit_options import KEY, STORE_VARIABLE, recording, user_name
+from stillme.cli.audit.options import KEY, STORE_VARIABLE, recording, user_name
 from stillme.cli.ingest import KNOWLEDGE
 from stillme.cli.policy_source import chosen_policy
-from stillme.cli.report import Exit, complain, exit_code
+from stillme.cli.verdict_text import Exit, complain, exit_code
 from stillme.errors import BackendError, InputError, StillMeError, shown
 
 if TYPE_CHECKING:

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from stillme.cli.audit import audit
-from stillme.cli.audit_options import KEY, STORE_VARIABLE, recording, user_name
-from stillme.cli.calibrate import calibrate, drift
+from stillme.cli.audit.group import audit
+from stillme.cli.audit.options import KEY, STORE_VARIABLE, recording, user_name
 from stillme.cli.chat import chat
-from stillme.cli.eval import evaluate
+from stillme.cli.evaluation.calibrate import calibrate, drift
+from stillme.cli.evaluation.case_study import report
+from stillme.cli.evaluation.eval import evaluate
+from stillme.cli.evaluation.policy_diff import diff
+from stillme.cli.evaluation.rollout import rollout
 from stillme.cli.ingest import ingest
-from stillme.cli.policy_diff import diff
 from stillme.cli.policy_source import chosen_policy
-from stillme.cli.report import Exit, Report, complain, print_text
-from stillme.cli.report_command import report
-from stillme.cli.rollout import rollout
 from stillme.cli.search import search
 from stillme.cli.serve import keys, serve
+from stillme.cli.verdict_text import Exit, Report, complain, print_text
 from stillme.errors import InputError, PolicyError, StillMeError, shown
 from stillme.version import __version__
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stillme.cli.audit_options import print_json, tell
-from stillme.cli.report import Exit, complain
+from stillme.cli.audit.options import print_json, tell
+from stillme.cli.verdict_text import Exit, complain
 from stillme.errors import BackendError, InputError, shown
 
 if TYPE_CHECKING:
-    from stillme.chat.ingest import IngestReport, Progress
-    from stillme.chat.knowledge import KnowledgeStore
+    from stillme.chat.documents.ingest import IngestReport, Progress
+    from stillme.storage.knowledge.contents import KnowledgeStore
 
 __all__ = ["KNOWLEDGE", "ingest", "knowledge_store"]
 
@@ -67,7 +67,7 @@ def ingest(
        0  everything was read
        3  a file could not be read, and is named on stderr; the others were ingested all the same
     """
-    from stillme.chat.ingest import ingest as run
+    from stillme.chat.documents.ingest import ingest as run
     from stillme.models.embedding import embed
 
     # pypdf logs every irregularity, and pages of it; what it cannot cope with is told by us.
@@ -101,7 +101,7 @@ def knowledge_store(where: str | None, *, make: bool = False) -> KnowledgeStore:
         if make and not settings.knowledge:
             Path(settings.data).mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        from stillme.chat.stores import store_at
+        from stillme.storage.knowledge.stores import store_at
 
         return store_at(where)
     except ModuleNotFoundError as error:

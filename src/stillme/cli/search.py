@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.audit_options import print_json, tell
+from stillme.cli.audit.options import print_json, tell
 from stillme.cli.ingest import KNOWLEDGE, knowledge_store
 
 if TYPE_CHECKING:
-    from stillme.chat.knowledge import Found
+    from stillme.storage.knowledge.contents import Found
 
 __all__ = ["search"]
 

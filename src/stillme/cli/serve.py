@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stillme.cli.policy_source import FOUND_HERE
-from stillme.cli.report import print_text
+from stillme.cli.verdict_text import print_text
 from stillme.errors import BackendError
 
 if TYPE_CHECKING:

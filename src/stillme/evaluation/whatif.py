@@ -15,17 +15,17 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final, Literal
 
-from stillme.audit.cases import altered, request_of, verdict_of
-from stillme.audit.listing import reviews, text_state
+from stillme.audit.chain.record import Entry, Record
 from stillme.audit.query import Filter
-from stillme.audit.record import Entry, Record
+from stillme.audit.review.cases import altered, request_of, verdict_of
+from stillme.audit.review.listing import reviews, text_state
 from stillme.audit.store import AuditStore
 from stillme.contract import Verdict, VerifyRequest, parse_request
 from stillme.errors import InputError
-from stillme.evaluation.cases import Case
 from stillme.evaluation.changes import Change, policy_changes
-from stillme.evaluation.opinions import Opinion, Truth, agrees, opinions
-from stillme.evidence.grounding import Grounder, GroundingTask, Judgement
+from stillme.evaluation.rollout.review_labels import Opinion, Truth, agrees, opinions
+from stillme.evaluation.runs.cases import Case
+from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
 from stillme.guard import Guard, Occurrence, check_limits, grounder_for
 from stillme.policy import Policy
 from stillme.reasons import Decision, Gate, asked_by

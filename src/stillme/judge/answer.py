@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from stillme.conduct.instructions import find_instruction
 from stillme.errors import BackendError
-from stillme.evidence.grounding import Quote, Status
-from stillme.evidence.instructions import find_instruction
-from stillme.evidence.passage import Passage
-from stillme.evidence.text import Text
+from stillme.grounding.grounder import Quote, Status
+from stillme.grounding.passage import Passage
 from stillme.judge.quote import Quotable
 from stillme.judge.strict_json import strict_json
+from stillme.text.tokens import Text
 
 __all__ = ["Answer", "read_answers", "written"]
 

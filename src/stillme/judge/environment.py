@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stillme.errors import InputError, nearest, shown
-from stillme.evidence.grounding import Grounder
+from stillme.grounding.grounder import Grounder
 from stillme.judge.grounder import JudgeGrounder
 
 __all__ = ["judge_from_environment"]

@@ -13,9 +13,9 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from stillme.errors import BackendError, InputError, shown
-from stillme.evidence.claims import Claim
-from stillme.evidence.grounding import Grounder, GroundingTask, Judgement
-from stillme.evidence.reading import Reading
+from stillme.grounding.claims import Claim
+from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
+from stillme.grounding.statements import Reading
 from stillme.judge.answer import Answer, read_answers, written
 from stillme.judge.cache import AnswerCache
 from stillme.judge.client import Client

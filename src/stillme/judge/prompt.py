@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from stillme.evidence.claims import Claim
-from stillme.evidence.grounding import GroundingTask
-from stillme.evidence.passage import Passage
-from stillme.evidence.reading import Reading
+from stillme.grounding.claims import Claim
+from stillme.grounding.grounder import GroundingTask
+from stillme.grounding.passage import Passage
+from stillme.grounding.statements import Reading
 
 __all__ = ["INSTRUCTIONS", "PROMPT_VERSION", "SCHEMA", "messages"]
 

@@ -20,24 +20,24 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from stillme.audit import AuditStore
-from stillme.audit.checkpoints import Checkpoints
-from stillme.chat.breaker import Breaker
+from stillme.audit.chain.checkpoints import Checkpoints
 from stillme.chat.pipeline import ChatPipeline, ChatRequest, guard_from, pipeline_from
-from stillme.chat.providers import OpenAICompatible
 from stillme.chat.router import RouterSettings
 from stillme.chat.settings import ChatSettings
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError, StillMeError
 from stillme.guard import Guard
+from stillme.llm.breaker import Breaker
+from stillme.llm.providers import OpenAICompatible
 from stillme.service.auth import Keys
 from stillme.service.chat import Chat
-from stillme.service.completions import completions_routes
-from stillme.service.door import Door
-from stillme.service.guarded import Parts as GuardedParts
 from stillme.service.limits import Pool
-from stillme.service.litellm import GuardrailRequest, litellm_routes
 from stillme.service.metrics import Metrics
+from stillme.service.middleware import Door
 from stillme.service.modes import endpoint_modes
+from stillme.service.openai.completions import completions_routes
+from stillme.service.openai.guarded import Parts as GuardedParts
+from stillme.service.openai.litellm import GuardrailRequest, litellm_routes
 from stillme.service.openapi import problems, with_components
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness

@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from stillme.chat.knowledge import Context, Found
 from stillme.chat.pipeline import ChatOutcome, ChatPipeline, ChatRequest
 from stillme.contract import Verdict
 from stillme.errors import InputError, UpstreamError, shown
@@ -20,6 +19,7 @@ from stillme.service.limits import Pool, within
 from stillme.service.metrics import Metrics
 from stillme.service.openapi import body_of, problems
 from stillme.service.settings import ServiceSettings
+from stillme.storage.knowledge.contents import Context, Found
 
 __all__ = ["Chat"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 import stillme.settings as read
-from stillme.service.tagged import APPLICATION, SOURCE_ROLES
+from stillme.service.openai.request_sources import APPLICATION, SOURCE_ROLES
 from stillme.settings import setting
 
 __all__ = ["ServiceSettings"]

@@ -11,8 +11,8 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.claims import Claim
-from stillme.evidence.grounding import Judgement
+from stillme.grounding.claims import Claim
+from stillme.grounding.grounder import Judgement
 from stillme.validators.base import Repair
 
 __all__ = ["CitationRelevance"]

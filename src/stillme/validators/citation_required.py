@@ -12,8 +12,8 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.claims import Claim
-from stillme.evidence.text import within
+from stillme.grounding.claims import Claim
+from stillme.text.tokens import within
 from stillme.validators.base import Repair
 
 __all__ = ["CitationRequired"]

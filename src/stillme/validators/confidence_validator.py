@@ -15,10 +15,10 @@ from stillme.validators.citation_required import end_of_words
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.claims import Claim
-from stillme.evidence.grounding import Judgement
-from stillme.evidence.hedges import hedge
-from stillme.evidence.reading import cues
+from stillme.grounding.claims import Claim
+from stillme.grounding.grounder import Judgement
+from stillme.grounding.hedges import hedge
+from stillme.grounding.statements import cues
 
 __all__ = ["ConfidenceValidator"]
 

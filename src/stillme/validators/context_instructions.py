@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from stillme.conduct.instructions import find_instruction
 from stillme.errors import shown
-from stillme.evidence.instructions import find_instruction
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer, Stage
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from stillme.conduct.classifiers import decided_by
+from stillme.conduct.self_claims import personal, self_claims
+from stillme.conduct.voice import spans_of, text_is_for_user
 from stillme.errors import shown
-from stillme.evidence.conduct import decided_by
-from stillme.evidence.self_claims import personal, self_claims
-from stillme.evidence.voice import spans_of, text_is_for_user
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 

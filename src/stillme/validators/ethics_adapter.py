@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
+from stillme.conduct.classifiers import decided_by, own_words
+from stillme.conduct.safety import find_dangers, lists_touched
+from stillme.conduct.voice import Voice
 from stillme.errors import BackendError, shown
-from stillme.evidence.conduct import decided_by, own_words
-from stillme.evidence.safety import find_dangers, lists_touched
-from stillme.evidence.voice import Voice
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer, Span
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from stillme.conduct.classifiers import Conduct, Suspicion
     from stillme.evidence import Evidence
-    from stillme.evidence.conduct import Conduct, Suspicion
-    from stillme.evidence.text import Text
+    from stillme.text.tokens import Text
 
 __all__ = ["EthicsAdapter"]
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from stillme.conduct.classifiers import Suspicion, decided_by, offers, own_words
+from stillme.conduct.self_claims import personal, self_claims
+from stillme.conduct.voice import Voice, spans_of, text_is_for_user
 from stillme.errors import shown
-from stillme.evidence.conduct import Suspicion, decided_by, offers, own_words
-from stillme.evidence.lexicon import Lexicon, Match
-from stillme.evidence.rules import load
-from stillme.evidence.self_claims import personal, self_claims
-from stillme.evidence.text import Sentence, Text
-from stillme.evidence.voice import Voice, spans_of, text_is_for_user
+from stillme.languages import load
 from stillme.reasons import Gate, Reason
+from stillme.text.lexicon import Lexicon, Match
+from stillme.text.tokens import Sentence, Text
 from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.language import own_words
+from stillme.text.language import own_words
 
 __all__ = ["LanguageValidator"]
 

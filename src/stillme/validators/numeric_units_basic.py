@@ -12,8 +12,8 @@ from stillme.validators.citation_required import cite
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.claims import Claim
-from stillme.evidence.numbers import Quantity
+from stillme.figures.comparing import Quantity
+from stillme.grounding.claims import Claim
 
 __all__ = ["NumericUnitsBasic"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import Field
 
-from stillme.evidence.lexicon import Lexicon
-from stillme.evidence.philosophy import is_philosophical
-from stillme.evidence.rules import load
-from stillme.evidence.text import Text
+from stillme.conduct.philosophy import is_philosophical
+from stillme.languages import load
 from stillme.reasons import Gate, Reason
+from stillme.text.lexicon import Lexicon
+from stillme.text.tokens import Text
 from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:

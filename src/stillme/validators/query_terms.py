@@ -12,7 +12,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.similarity import missing_terms, query_terms
+from stillme.grounding.similarity import missing_terms, query_terms
 
 __all__ = ["QueryTerms"]
 

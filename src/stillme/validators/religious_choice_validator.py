@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from stillme.conduct.classifiers import Suspicion, decided_by, own_words, takes_sides
+from stillme.conduct.voice import Phrases, Voice, phrases, spans_of, text_is_for_user, tokens_of
 from stillme.errors import shown
-from stillme.evidence.conduct import Suspicion, decided_by, own_words, takes_sides
-from stillme.evidence.lexicon import Lexicon, Match
-from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text, fold, word_of
-from stillme.evidence.voice import Phrases, Voice, phrases, spans_of, text_is_for_user, tokens_of
+from stillme.languages import load
 from stillme.reasons import Gate, Reason
+from stillme.text.lexicon import Lexicon, Match
+from stillme.text.tokens import Sentence, Text, fold, word_of
 from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.counterparts import Abroad
-from stillme.evidence.names import Name
+from stillme.grounding.name_pairs import Abroad
+from stillme.text.names import Name
 
 __all__ = ["RetrievalCoverage"]
 

@@ -13,7 +13,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.text import fold_text
+from stillme.text.tokens import fold_text
 
 __all__ = ["SchemaFormat"]
 

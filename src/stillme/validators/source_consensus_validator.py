@@ -10,7 +10,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.evidence.conflicts import Disagreement
+from stillme.questions.conflicts import Disagreement
 
 __all__ = ["SourceConsensusValidator"]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
-from stillme.evidence.concepts import text_concepts
-from stillme.evidence.lexicon import Lexicon
-from stillme.evidence.repetition import Repetitions, stretched
-from stillme.evidence.rules import load
-from stillme.evidence.text import Sentence, Text, fold, word_of
+from stillme.languages import load
 from stillme.reasons import Gate, Reason
+from stillme.text.concepts import text_concepts
+from stillme.text.lexicon import Lexicon
+from stillme.text.repetition import Repetitions, stretched
+from stillme.text.tokens import Sentence, Text, fold, word_of
 from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:

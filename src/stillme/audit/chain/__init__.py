@@ -1,0 +1,1 @@
+"""Records tied by hashes, sealed, checked from end to end."""

@@ -1,0 +1,1 @@
+"""What people say of verdicts, and which verdicts they are asked about."""

@@ -1,0 +1,1 @@
+"""Files as documents: read, cut into chunks, kept."""

@@ -1,0 +1,289 @@
+"""`stillme eval`: cases through one or several policies, their figures, and whether the bars are met."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from stillme.cli.policy_source import chosen_policy
+from stillme.cli.verdict_text import Exit, complain, print_text
+from stillme.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from stillme.evaluation.runs.case_files import CaseFile
+    from stillme.evaluation.runs.comparison import Comparison
+    from stillme.evaluation.runs.metrics import Metrics
+    from stillme.evaluation.runs.requirements import Bar, Outcome
+    from stillme.evaluation.runs.run import Run
+    from stillme.guard import Guard
+    from stillme.policy import Policy
+
+__all__ = ["BAR_MISSED", "Evaluated", "evaluate", "guard_of"]
+
+BAR_MISSED: Final = Exit.BAR_MISSED
+SLICE_IN_JSON: Final = 1
+STDIN: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """One run with its figures and how it stands to the bars."""
+
+    run: Run
+    metrics: Metrics
+    outcomes: list[Outcome]
+
+
+@click.command("eval", short_help="Measure policies on labelled cases.")
+@click.argument("cases", metavar="CASES|starter|-", required=False)
+@click.option(
+    "--policy",
+    "policies",
+    metavar="FILE|PRESET",
+    multiple=True,
+    help="A policy to measure; several are compared with the first. Without: that of STILLME_POLICY, policy.yaml of this folder, lite.",
+)
+@click.option("--out", metavar="FILE", help="Keep the run in FILE; a run that was cut goes on where it stopped.")
+@click.option("--against", metavar="RUN", help="Compare with this earlier run of the same cases.")
+@click.option("--public", metavar="DIR", help="Take the cases from a public set that was unpacked into DIR.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=0), default=1, show_default=True, help="Processes; 0: one a core."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many cases.")
+@click.option(
+    "--min", "least", metavar="METRIC=VALUE", multiple=True, help="A bar that the metric must not fall below."
+)
+@click.option("--max", "most", metavar="METRIC=VALUE", multiple=True, help="A bar that the metric must not exceed.")
+@click.option("--strict", is_flag=True, help="The far end of the 95 % interval has to meet the bars.")
+@click.option(
+    "--slices", type=click.IntRange(min=1), metavar="N", help="Also by language, domain, category and tag with N cases."
+)
+@click.option("--json/--human", "as_json", default=None, help="Without either: tables on a terminal, else JSON.")
+@click.pass_context
+def evaluate(
+    ctx: click.Context,
+    /,
+    cases: str | None,
+    policies: tuple[str, ...],
+    out: str | None,
+    against: str | None,
+    public: str | None,
+    **how: Any,
+) -> None:
+    """Run the labelled CASES (JSON lines or CSV; - is standard input) under each policy and print the figures.
+
+    `starter` names the cases that come with StillMe. The metrics are those of docs/evaluation.md, each with what was counted and
+    its 95 % interval. Nothing is recorded in an audit store.
+
+    \b
+    The exit code is the first of these that holds:
+       3  the cases, a bar or the earlier run cannot be used
+       4  a policy cannot be used
+      12  a bar is missed (it is named on standard error)
+       5  a case could not be run, and no bar says how many may fail
+       0  otherwise
+    """
+    from stillme.evaluation.runs.requirements import parse_bar
+    from stillme.evaluation.runs.run import read_run
+
+    bars = [*(parse_bar("max", text) for text in how["most"]), *(parse_bar("min", text) for text in how["least"])]
+    earlier = read_run(against) if against else None
+    with _folder() as folder:
+        found = _cases(cases, public, how["limit"], folder)
+        if earlier is not None and earlier.heading.cases_sha256 != found.sha256:
+            raise InputError(f"{shown(str(against))} is a run of other cases: run it again on these")
+        guards = _guards(policies)
+        runs = [
+            _evaluated(name, policy, found, path, how["jobs"], bars, how["strict"])
+            for (name, policy), path in zip(guards, _paths(out, [name for name, _ in guards], folder), strict=True)
+        ]
+        compared = _compared([e.run for e in runs], earlier)
+        _print(found, runs, compared, how["as_json"], how["slices"])
+    ctx.exit(_exit(runs, bars))
+
+
+# the cases
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Where runs and cases are kept that nobody asked to keep."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="stillme-eval-") as name:
+        yield Path(name)
+
+
+def _cases(cases: str | None, public: str | None, limit: int | None, folder: Path) -> CaseFile:
+    from stillme.evaluation.runs.case_files import STARTER, checked, read_cases, starter_file
+
+    if (cases is None) == (public is None):
+        raise InputError("name the cases: a file, - for standard input, or starter; or a folder with --public DIR")
+    if public is not None:
+        return checked(_spooled(_public(public), folder, limit), limit, public)
+    if cases == STDIN:
+        return checked(_spooled(read_cases(STDIN), folder, limit), limit, "standard input")
+    if cases == STARTER and not Path(STARTER).is_file():
+        return checked(starter_file(), limit, STARTER)
+    return checked(str(cases), limit)
+
+
+def _public(folder: str) -> Iterator[Any]:
+    from stillme.evaluation.runs.importing import find_public
+
+    public = find_public(folder)
+    for name in public.unknown:
+        click.echo(f"left out, its layout is not known: {shown(name)}", err=True)
+    return iter(public)
+
+
+def _spooled(cases: Iterator[Any], folder: Path, limit: int | None) -> Path:
+    """Cases that can be read once only, in a file that can be read again."""
+    from itertools import islice
+
+    from stillme.evaluation.runs.case_files import written
+
+    path = folder / "cases.jsonl"
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for case in islice(cases, limit):
+            out.write(written(case))
+    return path
+
+
+# the runs
+
+
+def _guards(policies: tuple[str, ...]) -> list[tuple[str, Policy]]:
+    """The policies by name, each its own."""
+    from stillme.policy import Policy
+
+    named: dict[str, Policy] = {}
+    for source in policies or (chosen_policy(os.environ.get("STILLME_POLICY")) or "lite",):
+        policy = Policy.load(source)
+        policy.build()
+        stem = Path(source).stem
+        name = next(n for n in (stem, *(f"{stem}-{k}" for k in range(2, len(policies) + 2))) if n not in named)
+        named[name] = policy
+    return list(named.items())
+
+
+def _paths(out: str | None, names: list[str], folder: Path) -> list[Path]:
+    """A file a run: the one named, with the name of the policy put in where there are several."""
+    if out is None:
+        return [folder / f"run-{number}.jsonl" for number, _ in enumerate(names)]
+    path = Path(out)
+    if len(names) == 1:
+        return [path]
+    return [path.with_name(f"{path.stem}-{name}{path.suffix}") for name in names]
+
+
+def guard_of(settings: dict[str, Any]) -> Guard:
+    """The guard that a process makes for itself: of the policy, with the judge that the environment names."""
+    from stillme.guard import Guard, grounder_for
+    from stillme.judge import judge_from_environment
+    from stillme.policy import Policy
+
+    policy = Policy.load(settings)
+    return Guard(policy, grounder=judge_from_environment(grounder_for(policy)))
+
+
+def _evaluated(
+    name: str, policy: Policy, cases: CaseFile, path: Path, jobs: int, bars: list[Bar], strict: bool
+) -> Evaluated:
+    from stillme.evaluation.runs.metrics import Metrics
+    from stillme.evaluation.runs.requirements import check_bars
+    from stillme.evaluation.runs.run import run_to_file
+
+    metrics = Metrics()
+    make = partial(guard_of, policy.model_dump(mode="json", exclude_unset=True))
+    with _progress(cases.count) as advance:
+
+        def count(record: Any) -> None:
+            metrics.add(record)
+            advance(1)
+
+        run = run_to_file(
+            make(),
+            cases,
+            path,
+            name=name,
+            jobs=jobs or os.cpu_count() or 1,
+            make_guard=make,
+            started=datetime.now(UTC),
+            on_record=count,
+        )
+    return Evaluated(run, metrics, check_bars(bars, metrics, strict=strict))
+
+
+def _progress(total: int) -> AbstractContextManager[Callable[[int], None]]:
+    if sys.stderr is None or not sys.stderr.isatty():
+        return nullcontext(lambda _: None)
+    from stillme.cli.terminal import console, progress
+
+    return progress(console(stderr=True), total)
+
+
+def _compared(runs: list[Run], earlier: Run | None) -> list[Comparison]:
+    from stillme.evaluation.runs.comparison import compare
+
+    first, *others = [earlier, *runs] if earlier is not None else runs
+    return [compare(first, run) for run in others]
+
+
+# what is said
+
+
+def _print(
+    cases: CaseFile, runs: list[Evaluated], compared: list[Comparison], as_json: bool | None, slices: int | None
+) -> None:
+    human = (sys.stdout is not None and sys.stdout.isatty()) if as_json is None else not as_json
+    if not human:
+        print_text(json.dumps(_object(cases, runs, compared, slices or SLICE_IN_JSON), indent=2, ensure_ascii=False))
+        return
+    from stillme.cli.evaluation.pages import comparison_page, run_page
+    from stillme.cli.terminal import console
+
+    screen = console()
+    for each in runs:
+        screen.print(run_page(each, slices, screen.encoding))
+    for comparison in compared:
+        screen.print(comparison_page(comparison, screen.encoding))
+
+
+def _object(cases: CaseFile, runs: list[Evaluated], compared: list[Comparison], slices: int) -> dict[str, Any]:
+    return {
+        "cases": {"name": cases.name, "count": cases.count, "sha256": cases.sha256},
+        "runs": [
+            {
+                "heading": each.run.heading.model_dump(mode="json"),
+                "metrics": each.metrics.to_dict(slices),
+                "bars": [outcome.to_dict() for outcome in each.outcomes],
+            }
+            for each in runs
+        ],
+        "comparisons": [comparison.to_dict() for comparison in compared],
+    }
+
+
+def _exit(runs: list[Evaluated], bars: list[Bar]) -> int:
+    missed = [(each, outcome) for each in runs for outcome in each.outcomes if not outcome.met]
+    for each, outcome in missed:
+        complain(f"bar missed by {each.run.heading.name}: {outcome.bar}: {outcome.why}")
+    if missed:
+        return BAR_MISSED
+    failed = sum(each.metrics.errors for each in runs)
+    if failed and not any(bar.name == "errors" for bar in bars):
+        what = "case" if failed == 1 else "cases"
+        complain(f"{failed} {what} could not be run, in no figure: see `error` in its record (--out FILE)")
+        return Exit.NOT_VERIFIED
+    return Exit.ANSWER

@@ -1,0 +1,400 @@
+"""What a draft claims in the assistant's own voice that only a person could claim: memories, a body, feelings, a life.
+
+Behind each first person the auxiliaries and adverbs are read over, with their negation and mood; what comes then is
+looked up in the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from stillme.conduct.classifiers import Conduct, Suspicion, first_person, own_words
+from stillme.conduct.voice import Voice
+from stillme.languages import load
+from stillme.text.lexicon import Lexicon
+from stillme.text.tokens import Sentence, Text, fold
+
+__all__ = ["SelfClaim", "personal", "self_claims"]
+
+WINDOW: Final = 14
+COURTESY: Final = "courtesy"
+MARKS: Final = frozenset(",.;:!?…()[]\"'“”–—-*_`#>•|")
+CLAUSE_ENDS: Final = frozenset(",.;:!?…()[]—–")
+ENGLISH: Final = {"i": "", "i'm": "be", "i've": "have", "i'll": "will", "i'd": "would", "im": "be", "ive": "have"}
+OWNERS: Final = frozenset({"my", "me", "personal", "firsthand"})
+PAIRS: Final = {
+    ("used", "to"): "",
+    ("able", "to"): "can",
+    ("going", "to"): "will",
+    ("có", "thể"): "can",
+    ("co", "the"): "can",
+}
+PLACES: Final = frozenset({"to", "there", "through", "in"})
+ALLOWED: Final = {"can": frozenset({"sense", "memory", "emotion", "consciousness"}), "will": frozenset({"emotion"})}
+COORDINATED: Final = frozenset({"emotion", "memory"})
+
+
+class SelfClaim(NamedTuple):
+    """Tokens `first` to `last` (exclusive) of the draft claim something of this kind for the assistant itself."""
+
+    kind: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    """What may follow a first person in one language, stand before it, or belong to it."""
+
+    frames: dict[str, Lexicon]
+    despite: Lexicon
+    owned: Lexicon
+    fronted: Lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """The words that are read over behind a first person, and the phrases that are looked for then."""
+
+    skip: frozenset[str]
+    adjectives: frozenset[str]
+    participles: frozenset[str]
+    auxiliaries: dict[str, str]
+    phrases: _Phrases
+
+
+class _Predicate(NamedTuple):
+    """What stands behind the auxiliaries: where, after which of them, and whether it is denied."""
+
+    at: int
+    frame: str
+    modal: str
+    negation: int
+
+
+@cache
+def _phrases(language: str) -> _Phrases:
+    rules = load("self_claims")
+    own, classes = rules[language], rules["classes"]
+    frames = {
+        frame: Lexicon({**kinds, COURTESY: own["courtesy"][frame]}, classes) for frame, kinds in own["claims"].items()
+    }
+    owned = {f"{group}.{kind}": rows for group in ("my", "me") for kind, rows in own[group].items()}
+    return _Phrases(frames, Lexicon(own["despite"], classes), Lexicon(owned, classes), Lexicon(own["fronted"], classes))
+
+
+@cache
+def _grammar(language: str, folded: bool) -> _Grammar:
+    own = load("self_claims")[language]
+    skip, adjectives, participles = (_words(own[name], folded) for name in ("skip", "adjectives", "participles"))
+    auxiliaries = {w: kind for kind, words in own["auxiliaries"].items() for w in _words(words, folded)}
+    return _Grammar(skip, adjectives, participles, auxiliaries, _phrases(language))
+
+
+def _words(text: str, folded: bool) -> frozenset[str]:
+    return frozenset(map(fold, text.split())) if folded else frozenset(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Speakers:
+    """Who says 'I' in Vietnamese, and where such a word is something else."""
+
+    always: frozenset[str]
+    at_clause_start: frozenset[str]
+    never_behind: frozenset[str]
+    starts_clause: frozenset[str]
+    younger_others: frozenset[str]
+
+
+@cache
+def _speakers(folded: bool) -> _Speakers:
+    rules: dict[str, Any] = load("self_claims")["speakers"]
+    words = {name: _words(str(rules[name]), folded) for name in _Speakers.__slots__}
+    if folded:
+        words["at_clause_start"] -= _words(str(rules["needs_accent"]), folded)
+    return _Speakers(**words)
+
+
+def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list[SelfClaim]:
+    """Every such claim, in order; empty for denials, quotations, suppositions, questions and courtesy."""
+    reader = _Reader(draft, query)
+    if not reader.has_speaker:
+        return []
+    found = chain.from_iterable(reader.read(sentence) for sentence in sentences)
+    return sorted({claim._replace(last=_clause_end(draft, claim.last)) for claim in found}, key=_place)
+
+
+def personal(draft: Text, conduct: Conduct) -> list[Suspicion]:
+    """The sentences in which a classifier sees a person speak, where there is a first person whose words they are."""
+    suspicions = conduct.of("person")
+    voice = Voice(draft) if suspicions else None
+    found = []
+    for suspicion in suspicions:
+        at = first_person(draft, suspicion.sentence.first, suspicion.sentence.last)
+        if voice and at is not None and own_words(voice, suspicion.sentence, at):
+            found.append(suspicion)
+    return found
+
+
+def _place(claim: SelfClaim) -> tuple[int, int, str]:
+    return claim.first, claim.last, claim.kind
+
+
+def _clause_end(draft: Text, last: int) -> int:
+    """Where the clause of a claim ends, so that a reader sees what was claimed."""
+    stop = min(len(draft), last + 2 * WINDOW)
+    while last < stop and draft.words[last].text not in CLAUSE_ENDS and "\n" not in draft.gaps[last]:
+        last += 1
+    return last
+
+
+class _Reader:
+    """One draft, read for first persons."""
+
+    __slots__ = ("english", "has_speaker", "query", "speakers", "text", "tokens", "vietnamese", "voice", "younger")
+
+    def __init__(self, draft: Text, query: Text) -> None:
+        folded = not draft.accented
+        self.text, self.query = draft, query
+        self.voice = Voice(draft)
+        self.younger: bool | None = None
+        self.tokens = self.voice.tokens
+        self.speakers = _speakers(folded)
+        known = set(self.tokens)
+        self.english = bool(known & (ENGLISH.keys() | OWNERS))
+        self.vietnamese = bool(known & (self.speakers.always | self.speakers.at_clause_start))
+        self.has_speaker = self.english or self.vietnamese
+
+    def read(self, sentence: Sentence) -> Iterator[SelfClaim]:
+        """The claims of one sentence."""
+        for at in range(sentence.first, sentence.last):
+            token = self.tokens[at]
+            if token in ENGLISH and not self._is_numeral(sentence, at):
+                yield from self._of_speaker("en", sentence, at, ENGLISH[token])
+            elif self.vietnamese and self._speaks_vietnamese(sentence, at):
+                yield from self._of_speaker("vi", sentence, at, "")
+        for language, present in (("en", self.english), ("vi", self.vietnamese)):
+            if present:
+                yield from self._of_owner(language, sentence)
+
+    def _grammar(self, language: str) -> _Grammar:
+        return _grammar(language, not self.text.accented)
+
+    # a first person and what it does
+
+    def _of_speaker(self, language: str, sentence: Sentence, at: int, form: str) -> Iterator[SelfClaim]:
+        grammar = self._grammar(language)
+        predicate = self._predicate(grammar, at + 1, min(sentence.last, at + WINDOW), form)
+        claims = list(self._claims(grammar, sentence, at, predicate))
+        claims += self._coordinated(grammar, sentence, at, predicate)
+        claims += self._fronted(grammar, sentence, at)
+        if claims and self.voice.asserts(sentence, at) and not self.voice.denies(sentence, at):
+            yield from claims
+
+    def _predicate(self, grammar: _Grammar, at: int, stop: int, form: str) -> _Predicate:
+        """Read over adverbs and auxiliaries up to the word that says what the speaker is, has or does."""
+        tokens = self.tokens
+        frame = form if form in ("be", "have") else ""
+        modal = form if form in ("will", "would") else ""
+        negation = -1
+        while at < stop:
+            here = tokens[at]
+            following = tokens[at + 1] if at + 1 < stop else ""
+            if form == "would" and modal and (here in grammar.participles or here.endswith("ed")):
+                modal = ""
+            if (here, following) in PAIRS and frame != "be":
+                modal = PAIRS[here, following]
+                at += 1
+            elif self.voice.negates(at):
+                negation = at
+                modal = modal or ("can" if here in ("can't", "cannot", "couldn't") else "")
+            elif here in grammar.auxiliaries and not (here == "been" and following in PLACES):
+                kind = grammar.auxiliaries[here]
+                frame, modal = (kind, modal) if kind in ("be", "have") else (frame, kind)
+            elif not self._is_read_over(grammar, at, stop, frame):
+                break
+            at += 1
+        return _Predicate(at, frame, modal, negation)
+
+    def _is_read_over(self, grammar: _Grammar, at: int, stop: int, frame: str) -> bool:
+        """Adverbs, articles, adjectives behind 'have', and the commas of 'I, too, have …'."""
+        tokens, here = self.tokens, self.tokens[at]
+        if here in grammar.skip or (frame == "have" and here in grammar.adjectives):
+            return True
+        return here == "," and "too" in (tokens[at - 1], *tokens[at + 1 : min(at + 2, stop)])
+
+    def _claims(self, grammar: _Grammar, sentence: Sentence, at: int, predicate: _Predicate) -> Iterator[SelfClaim]:
+        stop = min(sentence.last, predicate.at + WINDOW)
+        if predicate.negation >= 0:
+            for match in grammar.phrases.despite.find(self.text, predicate.negation + 1, stop):
+                if match.first == predicate.negation + 1 and not self._is_machine_after_all(sentence, match.last):
+                    yield SelfClaim(match.name, at, match.last)
+            return
+        if self._is_song(predicate.at, sentence.last):
+            return
+        if self._is_age(predicate.at, stop):
+            yield SelfClaim("experience", at, predicate.at + 1)
+        for frame in self._frames(predicate):
+            found = self._matches(grammar, frame, predicate.at, stop)
+            if found is None:
+                return
+            for kind, last in found.items():
+                if kind in ALLOWED.get(predicate.modal, (kind,)) and not (
+                    frame == "have" and self._is_compound(last, stop)
+                ):
+                    yield SelfClaim(kind, at, last)
+
+    @staticmethod
+    def _frames(predicate: _Predicate) -> tuple[str, ...]:
+        """The phrase lists that fit: what one would do is only a wish."""
+        if predicate.modal == "would":
+            return ("would",)
+        return (predicate.frame, "verb") if predicate.frame else ("verb",)
+
+    def _matches(self, grammar: _Grammar, frame: str, at: int, stop: int) -> dict[str, int] | None:
+        """The kinds of claim that begin at the token, with their ends; None if it is courtesy."""
+        found: dict[str, int] = {}
+        lexicon = grammar.phrases.frames.get(frame)
+        for match in lexicon.find(self.text, at, stop) if lexicon else ():
+            if match.first > at:
+                break
+            if match.name == COURTESY:
+                return None
+            if not self._is_hyphenated(match.last):
+                found[match.name] = max(match.last, found.get(match.name, 0))
+        return found
+
+    def _coordinated(self, grammar: _Grammar, sentence: Sentence, at: int, first: _Predicate) -> Iterator[SelfClaim]:
+        """'I read it and felt sad': a second verb of the same speaker, if nobody else was named in between."""
+        words, tokens = self.text.words, self.tokens
+        for i in range(first.at, min(sentence.last - 1, first.at + WINDOW)):
+            if tokens[i] in ("and", "then", "but", "và", "rồi", "nhưng", "va", "roi"):
+                carried = first.negation if tokens[i] not in ("but", "nhưng") else -1
+                second = self._predicate(grammar, i + 1, min(sentence.last, i + WINDOW), "")
+                if carried < 0 or second.negation >= 0:
+                    modal = second.modal or ("" if tokens[i] in ("but", "nhưng") else first.modal)
+                    found = self._claims(grammar, sentence, at, second._replace(modal=modal))
+                    yield from (claim for claim in found if claim.kind in COORDINATED)
+                return
+            if words[i].capital or tokens[i] in self._interrupting():
+                return
+
+    def _interrupting(self) -> frozenset[str]:
+        return _listed("interrupting", not self.text.accented)
+
+    def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
+        """'As a child, I …', 'Hồi nhỏ tôi …', 'I, as a human being, …'."""
+        first = max(sentence.first, at - 9)
+        if self.tokens[at + 1 : at + 2] == [","]:
+            for match in grammar.phrases.fronted.find(self.text, at + 2, min(sentence.last, at + WINDOW)):
+                if match.first == at + 2:
+                    yield SelfClaim(match.name, at, match.last)
+        for match in grammar.phrases.fronted.find(self.text, first, at):
+            opens = (
+                match.first == sentence.first
+                or self.tokens[match.first - 1] in MARKS
+                or match.first - 1 == sentence.first
+            )
+            near = match.last == at or self.tokens[at - 1] == ","
+            if opens and near:
+                yield SelfClaim(match.name, match.first, at + 1)
+
+    # what belongs to a first person, or happens to it
+
+    def _of_owner(self, language: str, sentence: Sentence) -> Iterator[SelfClaim]:
+        matches = list(self._grammar(language).phrases.owned.find(self.text, sentence.first, sentence.last))
+        polite = {match.first for match in matches if match.name == f"my.{COURTESY}"}
+        for match in matches:
+            kind = match.name.split(".")[1]
+            if match.first in polite or self._is_hyphenated(match.last) or self._is_title(sentence, match.first):
+                continue
+            if not self.voice.asserts(sentence, match.first) or self.voice.denies(sentence, match.first):
+                continue
+            if not any(self.voice.negates(i) for i in range(match.last, min(match.last + 4, sentence.last))):
+                yield SelfClaim(kind, match.first, match.last)
+
+    # what a word is not
+
+    def _is_numeral(self, sentence: Sentence, at: int) -> bool:
+        """'Elizabeth I was …', 'World War I': a numeral behind a name."""
+        word = self.text.words[at]
+        if word.text != "I" or at == sentence.first:
+            return False
+        before = self.text.words[at - 1]
+        if not before.capital:
+            return False
+        opens = at - 1 == sentence.first or self.tokens[at - 2] in MARKS
+        opener = opens and (before.stop or before.lower.endswith("ly") or before.lower in _listed("openers", False))
+        return not opener and not before.stop
+
+    def _is_title(self, sentence: Sentence, at: int) -> bool:
+        """'My Neighbour Totoro', 'the film My Life'."""
+        words = self.text.words
+        if words[at].lower != "my" or not words[at].capital:
+            return False
+        return at > sentence.first and words[at - 1].text not in MARKS
+
+    def _is_age(self, at: int, stop: int) -> bool:
+        """'I am 34 years old', 'tôi 25 tuổi'."""
+        return (
+            at < stop
+            and self.text.words[at].number
+            and any(t in _listed("ages", False) for t in self.tokens[at + 1 : min(at + 5, stop)])
+        )
+
+    def _is_song(self, at: int, stop: int) -> bool:
+        """'I Kissed a Girl', 'I Am Legend': a verb with a capital stands in a title."""
+        return at < stop and self.text.words[at].capital and not self.text.words[at].upper
+
+    def _is_hyphenated(self, last: int) -> bool:
+        return last < len(self.tokens) and self.tokens[last] == "-" and not self.text.gaps[last]
+
+    def _is_compound(self, last: int, stop: int) -> bool:
+        """'I have family recipes for you': the noun only qualifies the next one."""
+        if last >= stop:
+            return False
+        word = self.text.words[last]
+        return word.word and word.content and word.lower not in _listed("times", False)
+
+    def _is_machine_after_all(self, sentence: Sentence, last: int) -> bool:
+        return any(
+            token in _listed("machines", False) for token in self.tokens[last : min(sentence.last, last + 2 * WINDOW)]
+        )
+
+    def _speaks_vietnamese(self, sentence: Sentence, at: int) -> bool:
+        """Whether a Vietnamese first person stands at the token as the subject of a clause."""
+        token, speakers = self.tokens[at], self.speakers
+        if token not in speakers.always and token not in speakers.at_clause_start:
+            return False
+        if at == sentence.first:
+            return token not in ("em", "minh") or self._is_speaker(at)
+        before = self.tokens[at - 1]
+        if token in speakers.always and self.text.accented:
+            return before not in speakers.never_behind
+        return (before in MARKS or before in speakers.starts_clause) and self._is_speaker(at)
+
+    def _is_speaker(self, at: int) -> bool:
+        """'em' is a child of whom the texts speak, 'Minh' a name, as often as they are the speaker."""
+        spelt = self.tokens[at]
+        if spelt == "em":
+            if self.younger is None:
+                self.younger = any(self._names_younger(text) for text in (self.query, self.text))
+            return not self.younger
+        return spelt != "minh" or not self.text.words[at].capital
+
+    def _names_younger(self, text: Text) -> bool:
+        lowers, words = text.lowers, text.words
+        others = self.speakers.younger_others
+        return any(
+            lowers[i] == "em" and (lowers[i + 1] in others or lowers[i - 1] in others or words[i + 1].capital)
+            for i in range(len(lowers) - 1)
+        )
+
+
+@cache
+def _listed(name: str, folded: bool) -> frozenset[str]:
+    return _words(str(load("self_claims")[name]), folded)

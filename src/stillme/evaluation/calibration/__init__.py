@@ -1,0 +1,1 @@
+"""Thresholds from labelled cases."""

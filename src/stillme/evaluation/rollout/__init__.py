@@ -1,0 +1,1 @@
+"""From monitor to enforce: weeks of recorded verdicts against a checklist."""

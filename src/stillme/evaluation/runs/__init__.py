@@ -1,0 +1,1 @@
+"""Cases run through a guard, and the figures of a run."""

@@ -1,0 +1,316 @@
+"""Cases from a file, one at a time: a JSON object a line, or the rows of a CSV file.
+
+What is wrong is reported with its line, several problems at once, and a file with a problem is not used at all: `checked` reads it
+through before anything is run. Reading keeps the ids of the cases, to find one that comes twice, and nothing else of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn, cast
+
+from pydantic import BaseModel, ValidationError
+
+from stillme.contract import VerifyRequest, parse_request
+from stillme.errors import InputError, nearest, shown, without_secrets
+from stillme.evaluation.runs.cases import Case, ClaimLabel
+
+__all__ = ["COLUMNS", "STARTER", "STDIN", "CaseFile", "case_from", "checked", "read_cases", "starter_file", "written"]
+
+STDIN: Final = "-"
+STARTER: Final = "starter"
+MOST_BYTES: Final = 64 * 1024 * 1024
+MOST_PROBLEMS: Final = 10
+COLUMNS: Final = (
+    *("id", "query", "draft_answer", "context", "expected", "supported", "claims", "reasons"),
+    *("category", "tags", "language", "domain", "as_of", "generation_confidence", "why"),
+)
+"""Of a CSV file; `context_2`, `context_3` and so on hold further passages."""
+CONTEXT: Final = re.compile(r"context(?:_[1-9]\d?+)?+")
+WORDS: Final = {"true": True, "yes": True, "1": True, "supported": True} | {
+    "false": False,
+    "no": False,
+    "0": False,
+    "unsupported": False,
+}
+Place = tuple[int, Callable[[], Case]]
+"""A line, and what reads the case that ends there."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFile:
+    """Cases that were read through once and can be read again, as often as they are needed."""
+
+    name: str
+    """As a user named them."""
+    path: Path
+    count: int
+    sha256: str
+    """Of the cases in order, in one form whatever file they were in."""
+
+    def __iter__(self) -> Iterator[Case]:
+        return islice(read_cases(self.path), self.count)
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def checked(file: str | Path, limit: int | None = None, name: str | None = None) -> CaseFile:
+    """The cases of a file, or the first `limit` of them, counted and hashed; InputError where one of them cannot be used."""
+    if str(file) == STDIN:
+        raise InputError("standard input can be read once only: write it to a file first")
+    digest, count = hashlib.sha256(), 0
+    for count, case in enumerate(islice(read_cases(file), limit), 1):  # noqa: B007  (the last number is how many there were)
+        digest.update(written(case).encode("utf-8"))
+    if not count:
+        raise InputError(f"{_plain(file)} has no cases: give one JSON object a line")
+    return CaseFile(name or str(file), Path(file), count, digest.hexdigest())
+
+
+def starter_file() -> Path:
+    """Where the bundled cases are."""
+    path = Path(__file__).with_name("starter.jsonl")
+    if not path.is_file():
+        raise InputError("this installation has no bundled cases: install it again, or name a file of cases")
+    return path
+
+
+def written(case: Case) -> str:
+    """The case as a line of JSON, the same for the same case."""
+    values = case.model_dump(mode="json", exclude_defaults=True)
+    return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def read_cases(file: str | Path) -> Iterator[Case]:
+    """The cases of a file (`-`: JSON lines on standard input) as they are read; InputError with every problem up to ten.
+
+    After the first problem no further case is given, but the file is read on to report what else is wrong.
+    """
+    name = "standard input" if str(file) == STDIN else _plain(file)
+    with _opened(file, name) as stream:
+        places = _csv_rows(stream, name) if Path(file).suffix.lower() == ".csv" else _lines(stream)
+        with closing(places):
+            yield from _sound(places, name)
+
+
+def case_from(values: object) -> Case:
+    """A case from parsed JSON, or an InputError that names the field, the value and the way out."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"a case is a JSON object, got {type(values).__name__}")
+    try:
+        case = Case.model_validate(dict(values))
+    except ValidationError as error:
+        raise InputError(_explain(error)) from None
+    parse_request(case.request)
+    return case
+
+
+def _sound(places: Iterable[Place], name: str) -> Iterator[Case]:
+    """The cases up to the first problem; every id once."""
+    seen: dict[str, int] = {}
+    problems: list[str] = []
+    for line, read in places:
+        try:
+            case = read()
+            if case.id in seen:
+                raise InputError(f"id {shown(case.id)} is that of line {seen[case.id]}, too: give each case its own")
+            seen[case.id] = line
+        except InputError as error:
+            problems.append(f"{name} line {line}: {error}")
+            if len(problems) == MOST_PROBLEMS:
+                problems.append("and maybe more: the rest was not read")
+                break
+            continue
+        if not problems:
+            yield case
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+@contextmanager
+def _opened(file: str | Path, name: str) -> Iterator[BinaryIO]:
+    try:
+        if str(file) == STDIN:
+            if sys.stdin is None:
+                raise InputError("standard input is closed")
+            yield sys.stdin.buffer
+            return
+        with Path(file).open("rb") as stream:
+            yield stream
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise InputError(
+            f"{without_secrets(name)} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
+
+
+def _plain(file: str | Path) -> str:
+    return str(file) if str(file).isprintable() else shown(str(file))
+
+
+# JSON lines
+
+
+def _lines(stream: BinaryIO) -> Generator[Place, None, None]:
+    rows = iter(lambda: stream.readline(MOST_BYTES), b"")
+    for number, row in enumerate(rows, 1):
+        text = row.removeprefix(b"\xef\xbb\xbf") if number == 1 else row
+        if text.strip():
+            yield number, _json_reader(text.rstrip())
+
+
+def _json_reader(row: bytes) -> Callable[[], Case]:
+    return lambda: case_from(_json(row))
+
+
+def _json(row: bytes) -> Any:
+    if len(row) >= MOST_BYTES:
+        raise InputError(f"longer than {MOST_BYTES >> 20} MiB: a case is one line")
+    try:
+        return json.loads(row.decode("utf-8"), parse_constant=_not_json)
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text: byte {row[error.start]:#04x}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"not valid JSON: {error.msg} (column {error.colno}); a case is one JSON object on one line"
+        ) from None
+    except RecursionError:
+        raise InputError("not a case: nested too deeply") from None
+    except ValueError as error:  # a number with thousands of digits
+        raise InputError(f"not valid JSON: {error}") from None
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise InputError(f"not valid JSON: {constant} is not a JSON number, send null or leave the key out")
+
+
+# CSV
+
+
+def _csv_rows(stream: BinaryIO, name: str) -> Generator[Place, None, None]:
+    text = TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+    try:
+        heading = text.readline()
+        delimiter = ";" if heading.count(";") > heading.count(",") else ","
+        columns = [column.strip() for column in next(csv.reader([heading], delimiter=delimiter), [])]
+        _check_columns(columns, name)
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield reader.line_num + 1, _row_reader(columns, row)
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not UTF-8 text: save it as CSV UTF-8") from None
+    except csv.Error as error:
+        raise InputError(f"{name} cannot be read as CSV: {error}; long texts fit into JSON lines") from None
+    finally:
+        text.detach()
+
+
+def _check_columns(columns: list[str], name: str) -> None:
+    for column in columns:
+        if column not in COLUMNS and not CONTEXT.fullmatch(column):
+            guess = nearest(column, COLUMNS)
+            hint = f"did you mean {guess}?" if guess else f"columns are {', '.join(COLUMNS)}"
+            raise InputError(f"{name} line 1: {shown(column)} is no column: {hint}")
+    for column in columns:
+        if columns.count(column) > 1:
+            raise InputError(f"{name} line 1: the column {shown(column)} is there twice")
+    for needed in ("id", "query"):
+        if needed not in columns:
+            raise InputError(f"{name} line 1: the column {needed} is missing")
+
+
+def _row_reader(columns: list[str], row: list[str]) -> Callable[[], Case]:
+    return lambda: case_from(_row(columns, row))
+
+
+def _row(columns: list[str], row: list[str]) -> dict[str, Any]:
+    if len(row) != len(columns):
+        raise InputError(f"{len(row)} cells under {len(columns)} columns")
+    cells = {column: cell for column, cell in zip(columns, row, strict=True) if cell.strip()}
+    request: dict[str, Any] = {key: cells[key] for key in ("query", "draft_answer", "as_of") if key in cells}
+    request["retrieved_context"] = _passages(cells)
+    request["metadata"] = {key: cells[key].strip() for key in ("language", "domain") if key in cells}
+    if "generation_confidence" in cells:
+        request["generation_confidence"] = _number(cells["generation_confidence"])
+    case: dict[str, Any] = {key: cells[key].strip() for key in ("id", "expected", "category", "why") if key in cells}
+    lists = {key: [part.strip() for part in re.split(r"[;|]", cells.get(key, ""))] for key in ("reasons", "tags")}
+    return case | {"request": request, "claims": _labels(cells)} | {k: [p for p in v if p] for k, v in lists.items()}
+
+
+def _passages(cells: Mapping[str, str]) -> list[Any]:
+    """The passages of a row: a JSON list in `context`, or one text a column, numbered from 1."""
+    first = cells.get("context", "").lstrip()
+    if first.startswith("["):
+        return cast("list[Any]", _cell_json("context", first))
+    texts = sorted(
+        (int(column.partition("_")[2] or 1), cell) for column, cell in cells.items() if CONTEXT.fullmatch(column)
+    )
+    return [{"source_id": str(number), "text": text} for number, text in texts]
+
+
+def _labels(cells: Mapping[str, str]) -> list[Any]:
+    """What `claims` says as a JSON list, else what `supported` says of the draft as a whole."""
+    if "claims" in cells:
+        return cast("list[Any]", _cell_json("claims", cells["claims"]))
+    if "supported" not in cells:
+        return []
+    said = WORDS.get(cells["supported"].strip().casefold())
+    if said is None:
+        raise InputError(f"supported is true or false, got {shown(cells['supported'])}")
+    return [{"text": cells.get("draft_answer", ""), "supported": said, "start": 0}]
+
+
+def _cell_json(column: str, cell: str) -> Any:
+    try:
+        return _json(cell.encode("utf-8"))
+    except InputError as error:
+        raise InputError(f"{column}: {error}") from None
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise InputError(f"generation_confidence is a number from 0 to 1, got {shown(cell)}") from None
+
+
+# what is wrong with a case
+
+
+def _explain(error: ValidationError) -> str:
+    """The first three problems of a case, each with field, value and way out."""
+    problems = error.errors(include_url=False, include_context=False)
+    lines = [_problem(p["type"], p["loc"], p["msg"], p.get("input")) for p in problems[:3]]
+    more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
+    return "; ".join(lines) + more
+
+
+def _problem(kind: str, loc: tuple[int | str, ...], message: str, value: object) -> str:
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+    if kind == "extra_forbidden":
+        known = _model_of(loc).model_fields
+        guess = nearest(str(loc[-1]), known)
+        hint = f"did you mean {guess}?" if guess else f"valid keys: {', '.join(known)}"
+        return f"unknown key {shown(field)}: {hint}"
+    if kind == "missing":
+        return f"{field} is missing: it is required"
+    text = message.removeprefix("Value error, ").replace("Input should", "should")
+    if not field:
+        return text
+    return f"{field}: {text}, got {shown(value)}"
+
+
+def _model_of(loc: tuple[int | str, ...]) -> type[BaseModel]:
+    if len(loc) > 1:
+        return VerifyRequest if loc[0] == "request" else ClaimLabel
+    return Case

@@ -1,0 +1,378 @@
+"""What the answer claims and what it may stand on: computed once, lazily, and shared by every validator."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
+from numbers import Real
+from typing import Final, get_args
+
+from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
+from stillme.contract import RetrievedPassage, Turn, VerifyRequest
+from stillme.errors import BackendError, shown
+from stillme.figures.arithmetic import gives, sum_of
+from stillme.figures.comparing import Quantity, agrees
+from stillme.grounding.citations import Marker, find_markers
+from stillme.grounding.claims import Claim, asks_for_opinion, find_claims
+from stillme.grounding.grounder import ExactGrounder, Grounder, GroundingTask, Judgement, Status
+from stillme.grounding.hedges import find_hedges
+from stillme.grounding.passage import Passage
+from stillme.grounding.passage_index import Library
+from stillme.grounding.references import Reference, find_references
+from stillme.grounding.similarity import Embed, similarities
+from stillme.grounding.statements import Reading
+from stillme.grounding.wrapping import Asked, asked_by, known_from
+from stillme.lazy import lazy
+from stillme.questions.ambiguity import Ambiguity, find_ambiguity
+from stillme.questions.answer_language import requested_language
+from stillme.questions.conflicts import Disagreement, find_conflicts
+from stillme.questions.need import Need, need_of
+from stillme.stopping import checkpoint
+from stillme.text.language import identify
+from stillme.text.markup import Markup, read_markup
+from stillme.text.names import Name, capitalised_words
+from stillme.text.sentences import Sentence, split
+from stillme.text.tokens import Text, within
+
+__all__ = ["DEFAULT_GROUNDER", "Evidence"]
+
+DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
+STATUSES: Final = get_args(Status)
+NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MANNERS: Final = frozenset({"courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
+MANNERLY: Final = ("sell", "person", "choice")
+DECLINING: Final = frozenset({"refusal", "question"})
+BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
+# Marks that lay a text out and say nothing.
+LAYOUT: Final = frozenset("*_#`~>")
+
+
+@dataclass
+class Evidence:
+    """One request, read. Every property is computed on first use and never changes."""
+
+    request: VerifyRequest
+    as_of: datetime
+    grounder: Grounder = DEFAULT_GROUNDER
+    embed: Embed | None = None
+    """Asked how near a passage is to the question where shared words leave it in doubt; None: words decide alone."""
+
+    @classmethod
+    def of(
+        cls,
+        query: str = "",
+        draft: str = "",
+        passages: Sequence[str | RetrievedPassage] = (),
+        as_of: datetime = NO_TIME,
+        conversation: Sequence[str] = (),
+        generation_confidence: float | None = None,
+    ) -> Evidence:
+        """Evidence from plain texts: what the spec's `ValidatorChain.run` and the tests of a validator need."""
+        given = tuple(
+            p if isinstance(p, RetrievedPassage) else RetrievedPassage(source_id=str(n), text=p)
+            for n, p in enumerate(passages, 1)
+        )
+        turns = tuple(Turn(role="user", content=text) for text in conversation)
+        request = VerifyRequest(
+            query=query,
+            draft_answer=draft,
+            retrieved_context=given,
+            conversation=turns,
+            generation_confidence=generation_confidence,
+        )
+        return cls(request, as_of)
+
+    def with_draft(self, draft: str) -> Evidence:
+        """The same request with another draft; what was read of question and passages is kept."""
+        other = replace(self, request=self.request.model_copy(update={"draft_answer": draft}))
+        shared = (
+            "query",
+            "query_language",
+            "query_conduct",
+            "passages",
+            "language",
+            "need",
+            "asked",
+            "ambiguity",
+            "conflicts",
+            "similarities",
+            "conversation",
+            "library",
+            "known_names",
+        )
+        other.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
+        return other
+
+    # what was given
+
+    @lazy
+    def query(self) -> Text:
+        """The user's question."""
+        return Text(self.request.query)
+
+    @lazy
+    def draft(self) -> Text:
+        """The draft answer; blank in Pattern B."""
+        return Text(self.request.draft_answer or "")
+
+    @lazy
+    def passages(self) -> list[Passage]:
+        """The passages that can be read: those of white space are no evidence."""
+        given = self.request.retrieved_context
+        return [Passage(number, p) for number, p in enumerate(given, 1) if p.text.strip()]
+
+    @lazy
+    def conversation(self) -> list[Text]:
+        """Earlier turns, oldest first; they resolve references and are never evidence."""
+        return [Text(turn.content) for turn in self.request.conversation]
+
+    @property
+    def has_draft(self) -> bool:
+        """False in Pattern B."""
+        return bool((self.request.draft_answer or "").strip())
+
+    # the question
+
+    @lazy
+    def query_language(self) -> str:
+        """The language the question is written in."""
+        return identify(self.query)
+
+    @lazy
+    def language(self) -> str:
+        """The language the user is to be answered in."""
+        asked = requested_language(self.query)
+        if asked:
+            return asked
+        stated = self.request.metadata.language
+        if stated != "auto":
+            return stated
+        if self.query_language != "unknown":
+            return self.query_language
+        return next(
+            (found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown"
+        )
+
+    @lazy
+    def need(self) -> Need:
+        """What the question asks for, and whether that needs a source."""
+        return need_of(self.query)
+
+    @lazy
+    def query_conduct(self) -> Conduct:
+        """What the classifiers suspect of the question."""
+        return judge_query(self.query, self.query_language, self.embed)
+
+    @lazy
+    def similarities(self) -> list[float]:
+        """For each passage, the given similarity or the computed one."""
+        embed = self.embed if self.need.source_required else None  # else no threshold is asked
+        return similarities(self.query, self.passages, self.query_language, embed)
+
+    @property
+    def max_similarity(self) -> float | None:
+        """The best similarity, or None without passages."""
+        return max(self.similarities, default=None)
+
+    @lazy
+    def ambiguity(self) -> Ambiguity | None:
+        """Why the question cannot be answered as it stands, if so."""
+        return find_ambiguity(self.query, self.conversation, self.library)
+
+    # the draft
+
+    @lazy
+    def draft_language(self) -> str:
+        """The language the draft is written in; where it is all code, that of its comments."""
+        found = identify(self.draft)
+        if found != "unknown" or not self.draft.code:
+            return found
+        return identify(Text("\n".join(self.draft.raw[a:b] for a, b in self.markup.apart)))
+
+    @lazy
+    def markers(self) -> list[Marker]:
+        """The citation markers of the draft."""
+        return find_markers(self.draft, self.passages, len(self.request.retrieved_context))
+
+    @lazy
+    def draft_sentences(self) -> list[Sentence]:
+        """The sentences of the draft; what stands apart in its markup is one of its own."""
+        return split(self.draft, [m.span for m in self.markers], self.markup.apart)
+
+    @lazy
+    def markup(self) -> Markup:
+        """What of the draft is markup."""
+        return read_markup(self.draft)
+
+    @lazy
+    def draft_conduct(self) -> Conduct:
+        """What the classifiers suspect of the draft; manners, or a bare yes, sell nothing, feel nothing and take no side."""
+        found = judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
+        if not any(found.of(name) for name in MANNERLY):
+            return found
+        return found.outside([c.span for c in self.claims if c.assent or c.kind in MANNERS], MANNERLY)
+
+    @lazy
+    def claims(self) -> list[Claim]:
+        """Every sentence of the draft as a claim, factual or not."""
+        headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
+        known = known_from(self.library.index.keys(), headings)
+        found = find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known)
+        return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
+
+    def _is_computed(self, claim: Claim) -> bool:
+        """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""
+        if self.need.kind != "arithmetic" or not claim.factual or claim.markers:
+            return False
+        vi = self.language == "vi"
+        asked = (sum_of(self.query, s.first, s.last, vietnamese=vi) for s in split(self.query, ()))
+        results = [value for value in asked if value is not None]
+        return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], vietnamese=vi)
+
+    @lazy
+    def asked(self) -> Asked:
+        """What the question is about."""
+        kind = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
+        wants_opinion = (kind == "facts" and asks_for_opinion(self.query)) or kind == "philosophy"
+        return asked_by(self.query, "opinion" if wants_opinion else kind)
+
+    @lazy
+    def factual_claims(self) -> list[Claim]:
+        """The claims that a source could support or contradict."""
+        return [claim for claim in self.claims if claim.factual]
+
+    @property
+    def gives_no_answer(self) -> bool:
+        """Whether the draft only refuses or asks back, with whatever courtesy."""
+        kinds = {claim.kind for claim in self.claims}
+        return not kinds.isdisjoint(DECLINING) and kinds <= DECLINING | BESIDE_DECLINING
+
+    @property
+    def only_talks(self) -> bool:
+        """Whether the draft says something to an idle question that nobody can check: it may go out, and is not verified."""
+        return any(claim.kind == "talk" for claim in self.claims)
+
+    @lazy
+    def known_names(self) -> frozenset[str]:
+        """Words that stand capitalised inside a sentence anywhere in the request."""
+        return capitalised_words([self.query, self.draft, *self.conversation, *(p.text for p in self.passages)])
+
+    @lazy
+    def grounding_task(self) -> GroundingTask:
+        """What the grounder is asked."""
+        return GroundingTask(self.draft_reading, self.factual_claims, self.library, self.query, self.conversation)
+
+    @lazy
+    def judgements(self) -> list[Judgement]:
+        """For each factual claim, in order, what the grounder says."""
+        return self.checked(self.grounder.judge([self.grounding_task])[0])
+
+    def checked(self, judgements: list[Judgement]) -> list[Judgement]:
+        """The judgements of a grounder, if they are that: one for each claim, each with a probability as its score."""
+        sound = isinstance(judgements, list) and all(isinstance(j, Judgement) for j in judgements)
+        if not sound or len(judgements) != len(self.factual_claims):
+            raise BackendError(f"{self.grounder.id} did not judge each of {len(self.factual_claims)} claims once")
+        unsound = next((j for j in judgements if not _is_sound(j)), None)
+        if unsound is not None:
+            raise BackendError(
+                f"{self.grounder.id} judged a claim {shown(unsound.status)} with the score {shown(unsound.score)}: "
+                f"a judgement is {', '.join(STATUSES)}, with a score from 0 to 1"
+            )
+        return judgements
+
+    @lazy
+    def judged(self) -> list[tuple[Claim, Judgement]]:
+        """Each factual claim with its judgement."""
+        return list(zip(self.factual_claims, self.judgements, strict=True))
+
+    @lazy
+    def hidden(self) -> frozenset[int]:
+        """The tokens of the draft that are markup, citation markers, web addresses or hedges in brackets: no part of what it says."""
+        spans = [*(m.unread for m in self.markers), *self.draft.urls, *self.markup.hidden]
+        at, starts = self.draft.token_at, self.draft.starts
+        layout = (i for i, word in enumerate(self.draft.words) if word.text in LAYOUT)
+        hedged = (i for first, last in self.hedges for i in range(first, last))
+        return frozenset((*(i for a, b in spans for i in range(at(a), bisect_left(starts, b))), *layout, *hedged))
+
+    @lazy
+    def hedges(self) -> list[tuple[int, int]]:
+        """The token ranges of the draft that say in brackets how sure it is of a statement."""
+        return find_hedges(self.draft)
+
+    @lazy
+    def draft_reading(self) -> Reading:
+        """The draft read for alignment: of each sentence what it says, without what leads in to it."""
+        starts, ends = self.draft.starts, self.draft.ends
+        said = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in self.claims]
+        return Reading(self.draft, said, self.draft_language, self.known_names, self.hidden)
+
+    @lazy
+    def claim_quantities(self) -> list[Quantity]:
+        """The figures of the factual claims."""
+        statements = self.draft_reading.statements
+        return [q for claim in self.factual_claims for q in statements[claim.index].quantities]
+
+    @lazy
+    def claim_names(self) -> list[Name]:
+        """The names in the factual claims; a currency behind its amount is none."""
+        statements = self.draft_reading.statements
+        found = [name for claim in self.factual_claims for name in statements[claim.index].names]
+        figures = [(q.first, q.last) for q in self.claim_quantities]
+        return [name for name in found if not within(figures, name.first)]
+
+    @lazy
+    def references(self) -> list[Reference]:
+        """Addresses, DOIs and author-year references of the draft."""
+        return find_references(self.draft, self.query, self.passages)
+
+    # the sources
+
+    @lazy
+    def library(self) -> Library:
+        """The passages, read and indexed."""
+        return Library(self.passages, self.known_names)
+
+    @property
+    def source_readings(self) -> list[Reading]:
+        """Each passage and each heading, read; those that the draft cites come first."""
+        return self._by_use
+
+    def states(self, quantity: Quantity) -> bool:
+        """Whether a passage, a title or a timestamp states a figure; where it is written with the same digits is asked first."""
+        checkpoint()
+        index, places = self.library.index, self.library.places
+        written = {w.stem for w in self.draft.words[quantity.first : quantity.last] if w.content}
+        likely = (places[place][1] for stem in sorted(written) for place in index.get(stem, ()))
+        others = (statement for reading in self._by_use for statement in reading.statements)
+        return any(agrees(quantity, q) for statement in chain(likely, others) for q in statement.quantities)
+
+    @lazy
+    def _by_use(self) -> list[Reading]:
+        cited = dict.fromkeys(i for marker in self.markers for i in marker.passages)
+        order = [*cited, *(i for i in range(len(self.passages)) if i not in cited)]
+        return [reading for i in order for reading in (self.library.readings[i], self.library.headings[i])]
+
+    # the sources among themselves
+
+    @lazy
+    def conflicts(self) -> list[Disagreement]:
+        """Where two sources disagree."""
+        return find_conflicts(self.library, self.query)
+
+    @lazy
+    def relevant_conflicts(self) -> list[Disagreement]:
+        """The disagreements that concern the question or a claim of the draft."""
+        if not self.conflicts:
+            return []
+        texts = [self.query.words, *(self.draft.words[c.first : c.last] for c in self.factual_claims)]
+        stems = {w.stem for words in texts for w in words if w.content and not w.number}
+        return [c for c in self.conflicts if not stems.isdisjoint(w.stem for w in Text(c.about).words)]
+
+
+def _is_sound(judged: Judgement) -> bool:
+    """Whether it is one of the judgements there are, and its score a probability, which what is no number is not."""
+    is_number = isinstance(judged.score, Real) and not isinstance(judged.score, bool)
+    return judged.status in STATUSES and is_number and bool(0 <= judged.score <= 1)

@@ -1,0 +1,1 @@
+"""Numbers, dates and measures: read from texts, compared by value."""

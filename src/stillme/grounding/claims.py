@@ -1,0 +1,303 @@
+"""The claims of a draft: its sentences, what each of them says once its wrapping is taken away, and what it cites.
+
+Everything is a claim unless nothing is left. A sentence that greets, refuses, asks or announces and says something else besides
+is judged by what else it says.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from stillme.grounding.citations import Marker
+from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon
+from stillme.text.tokens import Sentence, Text, within
+
+__all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
+
+FACT: Final = "fact"
+SELF: Final = "self"
+LONGEST_HEADING: Final = 200
+MOST_IN_A_LABEL: Final = 8
+MOST_IN_A_FRAGMENT: Final = 3
+# A question that says so much of what the sources speak of tells it.
+TELLS_MUCH: Final = 3
+SPEAKS_OF_IT: Final = 2
+MOST_WITH_ASSENT: Final = 4
+# What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
+TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
+FIRST_PERSON: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll"})
+WRITTEN_FOR_USER: Final = frozenset({"creative", "rewrite", "code"})
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of the draft. `kind` is "fact", or what it does instead: greet, refuse, ask, give an opinion, …
+
+    `first` to `last` are the tokens of what it says, without what leads in to it; `start` to `end` the characters of the whole sentence.
+    """
+
+    first: int
+    last: int
+    start: int
+    end: int
+    kind: str
+    index: int = 0
+    """Which sentence of the draft it is."""
+    cited: tuple[int, ...] = ()
+    """Indices of the passages it cites."""
+    markers: tuple[Marker, ...] = ()
+    assent: bool = False
+    """It only says yes or no: what it claims is what the question asks."""
+
+    @property
+    def factual(self) -> bool:
+        """Whether it states something that a source could support or contradict."""
+        return self.kind == FACT
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Its character range in the draft."""
+        return self.start, self.end
+
+
+def asks_for_opinion(query: Text) -> bool:
+    """Whether the user asks what the assistant thinks or likes."""
+    return "asks_opinion" in claim_lexicon().names(query)
+
+
+def find_claims(
+    draft: Text,
+    sentences: Sequence[Sentence],
+    markers: Sequence[Marker],
+    silent: Collection[int],
+    asked: Asked,
+    known: Known,
+) -> list[Claim]:
+    """One claim a sentence, in order, each with its kind and what it cites; `silent` tokens say nothing themselves."""
+    reader = _Reader(draft, silent, asked, known)
+    claims: list[Claim] = []
+    at = 0
+    for index, sentence in enumerate(sentences):
+        first = at
+        while at < len(markers) and markers[at].start < sentence.end:
+            at += 1
+        own = tuple(m for m in markers[first:at] if m.start >= sentence.start)
+        claims.append(reader.claim(sentence, own, index))
+    return _without_lead_words(_sharing_markers(draft, claims))
+
+
+def _sharing_markers(draft: Text, claims: list[Claim]) -> list[Claim]:
+    """'It runs on Linux; Windows is not supported [1].': what stands before a semicolon is cited with what stands behind it."""
+    shared: list[Claim] = []
+    for claim in reversed(claims):
+        behind = shared[-1] if shared else None
+        if behind is not None and not claim.markers and behind.markers and draft.raw[claim.end - 1] == ";":
+            claim = replace(claim, cited=behind.cited, markers=behind.markers)  # noqa: PLW2901  (the claim, completed)
+        shared.append(claim)
+    return shared[::-1]
+
+
+def _without_lead_words(claims: list[Claim]) -> list[Claim]:
+    """'No. Windows is not supported [1].': a bare yes or no before a fact only leads in to it."""
+    last_fact = max((k for k, claim in enumerate(claims) if claim.kind == FACT and not claim.assent), default=-1)
+    return [
+        replace(c, kind="lead-in", assent=False) if c.assent and not c.markers and k < last_fact else c
+        for k, c in enumerate(claims)
+    ]
+
+
+class _Reader:
+    """Reads the sentences of one draft in order."""
+
+    def __init__(self, draft: Text, silent: Collection[int], asked: Asked, known: Known) -> None:
+        self.draft = draft
+        self.silent = silent
+        self.asked = asked
+        self.known = known
+        self.in_sources = False
+        """Whether the last heading announced a list of sources."""
+
+    def claim(self, s: Sentence, own: tuple[Marker, ...], index: int) -> Claim:
+        """What a sentence says, and what it cites."""
+        wrapping = Wrapping(self.draft, s.first, s.last, self.silent, self.asked, self.known)
+        assents = self._assents(wrapping)
+        kind = FACT if assents else self._kind(wrapping, s, own)
+        first, last = wrapping.first, wrapping.last
+        if kind == FACT and wrapping.content and "refusal" in wrapping.names:
+            first = self._behind_refusal(wrapping)
+        if kind != FACT or assents or first >= last:
+            first, last = s.first, s.last
+        cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
+        return Claim(first, last, s.start, s.end, kind, index, cited, own, assents)
+
+    def _kind(self, w: Wrapping, s: Sentence, own: Sequence[Marker]) -> str:
+        """What a sentence is by its place, else by what it says."""
+        heading = _is_heading(self.draft, s)
+        if heading or (_at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"):
+            self.in_sources = "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
+        if not w.spoken and not w.peeled:
+            return "announcement" if _has_address(self.draft, s) else "layout"
+        placed = self._by_place(w, s, own, heading)
+        return placed or w.kind or self._speech(w, s, bool(own))
+
+    def _by_place(self, w: Wrapping, s: Sentence, own: Sequence[Marker], heading: bool) -> str | None:
+        """What the place of a sentence makes of it: code, the name of a source, the name of what follows, a text that was asked for."""
+        if within(self.draft.code, s.start):
+            return FACT if self._speaks_of_the_matter(w) or (w.states() and self._has_known(w)) else "code"
+        opens_with_marker = bool(own) and own[0].start == s.start and s.end > own[0].end
+        listed = self.in_sources or (opens_with_marker and _at_line_start(self.draft, s.start))
+        if listed and self._names_a_source(w):
+            return "reference"
+        if heading and self._is_label(w, s):
+            return "heading"
+        if _has_address(self.draft, s) and self._is_label(w, s):
+            return "announcement"
+        if self.asked.kind in WRITTEN_FOR_USER and not own and not self._speaks_of_the_matter(w):
+            return self.asked.kind
+        return None
+
+    def _speech(self, w: Wrapping, s: Sentence, cites: bool) -> str:
+        """What a sentence of prose does that has something left."""
+        if _asks(self.draft, s, w) and self._is_question(w):
+            return "question"
+        other = self._is_opinion(w, cites) or self._is_self(w, cites) or self._is_fragment(w, cites)
+        if other:
+            return other
+        return "announcement" if self._announces(w, s, cites) else FACT
+
+    # the kinds
+
+    def _assents(self, w: Wrapping) -> bool:
+        """A bare yes or no, and to a question that wants one also 'Sure!' or a thumb."""
+        spoken = [i for i in range(*w.outer) if i not in self.silent and self.draft.words[i].text not in ".,!?…:;"]
+        if not 0 < len(spoken) <= MOST_WITH_ASSENT or "courtesy" in w.peeled or "courtesy" in w.names:
+            return False
+        found = [m for m in claim_lexicon().find(self.draft, *w.outer) if m.name in ("assent", "agreeing")]
+        if not found or (found[0].name == "agreeing" and not self.asked.yes_or_no):
+            return False
+        taken = {i for m in found for i in range(m.first, m.last)}
+        bare = all(i in taken or not self.draft.words[i].content for i in spoken)
+        return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
+
+    def _names_a_source(self, w: Wrapping) -> bool:
+        """Whether a line only gives the title, name or address of a source, or is a label and no statement."""
+        words = self.draft.words
+        left = [
+            i for i in w.content if words[i].stem not in self.known.titles and words[i].folded not in self.known.titles
+        ]
+        figures = [i for i in left if words[i].number and not w.is_place(i)]
+        return not left or (not figures and not w.states() and not w.denies() and len(left) <= MOST_IN_A_LABEL)
+
+    def _is_label(self, w: Wrapping, s: Sentence) -> bool:
+        """A line that names what follows it: no figure, nothing denied, no verb, no full stop."""
+        ends = self.draft.words[s.last - 1].text
+        return (
+            len(w.content) <= MOST_IN_A_LABEL
+            and ends not in ".!…"
+            and not w.has_figure
+            and not w.denies()
+            and not w.states()
+        )
+
+    def _speaks_of_the_matter(self, w: Wrapping) -> bool:
+        """Whether a line of a text that was asked for, or of code, says something that the sources could know."""
+        return len(self._has_known(w)) + w.has_figure >= SPEAKS_OF_IT and bool(self.known.stems)
+
+    def _has_known(self, w: Wrapping) -> set[str]:
+        """The words left that the sources have, but for figures."""
+        words = self.draft.words
+        return {words[i].stem for i in w.content if not words[i].number and words[i].stem in self.known.stems}
+
+    def _is_question(self, w: Wrapping) -> bool:
+        """A question that asks the reader, or only what the reader asked; whatever else it takes for granted is judged."""
+        if "telling" in w.peeled or "tag" in w.peeled or "interrogative" not in w.names:
+            return False
+        words = self.draft.words
+        left = [i for i in w.content if words[i].stem not in self.asked.stems]
+        if len({words[i].stem for i in left if words[i].stem in self.known.stems}) >= TELLS_MUCH and w.states():
+            return False
+        if "asking" in w.names:
+            foreign = [i for i in left if words[i].number or (words[i].capital and i > w.first)]
+            return all(words[i].stem in self.known.stems for i in foreign)
+        return not left
+
+    def _is_opinion(self, w: Wrapping, cites: bool) -> str | None:
+        """A judgement of taste where the user asked for one, or about what the sources do not speak of."""
+        given = "opinion" in w.names or "hedge" in w.peeled or self.asked.kind == "opinion"
+        asked = self.asked.kind == "opinion" or not self._has_known(w)
+        judges = "judging" in w.names
+        if given and asked and judges and not w.has_figure and not cites:
+            return "opinion"
+        return "talk" if self.asked.kind in TALK and not cites and self._is_talk(w) else None
+
+    def _is_talk(self, w: Wrapping) -> bool:
+        """Whether a sentence answers what needs no source and names nothing that one could know: no figure, no name, not the matter."""
+        words, lone = self.draft.words, self.draft.words[w.first].capital
+        named = any(
+            words[i].capital and words[i].lower not in FIRST_PERSON for i in w.content if i > w.first or not lone
+        )
+        return not w.has_figure and not named and not self._speaks_of_the_matter(w)
+
+    def _is_self(self, w: Wrapping, cites: bool) -> str | None:
+        """What the assistant says of itself, as long as it does not speak of the matter."""
+        if "refusal" in w.names or cites or w.has_figure:
+            return None
+        if "identity" in w.names and "contrast" not in w.names and len(w.content) <= MOST_IN_A_LABEL:
+            return SELF
+        if "self" not in w.names:
+            return None
+        words = self.draft.words
+        matter = [i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
+        return None if matter else SELF
+
+    def _is_fragment(self, w: Wrapping, cites: bool) -> str | None:
+        """A few words that state nothing and name nothing of what the sources or the question speak of: 'The team', 'Enjoy!'"""
+        words = self.draft.words
+        matter = any(words[i].stem in self.known.stems or words[i].stem in self.asked.stems for i in w.content)
+        named = any(words[i].capital for i in w.content if i > w.first)
+        if cites or matter or named or w.has_figure or w.denies() or w.states() or len(w.content) > MOST_IN_A_FRAGMENT:
+            return None
+        return "fragment" if self.known.stems else None
+
+    def _announces(self, w: Wrapping, s: Sentence, cites: bool) -> bool:
+        """A line that ends with a colon and points to what follows, or names it."""
+        if self.draft.words[s.last - 1].text != ":" or cites or w.has_figure:
+            return False
+        names_it = not w.states() and len(w.content) <= MOST_IN_A_LABEL
+        return "announcing" in w.names or (not w.denies() and (w.opens_list or names_it))
+
+    def _behind_refusal(self, w: Wrapping) -> int:
+        """'I could not find the price, but it is usually $50': what is judged is the second half."""
+        end = max(m.last for m in w.matches if m.name == "refusal")
+        joint = next((m for m in w.matches if m.name == "contrast" and m.first >= end), None)
+        return joint.last if joint is not None and joint.last < w.last else w.first
+
+
+def _is_heading(draft: Text, s: Sentence) -> bool:
+    """A Markdown heading, a bold line of its own, or the header row of a table."""
+    start, end = draft.line(s.start)
+    opening = draft.raw[start : start + LONGEST_HEADING].lstrip()
+    if opening.startswith("#"):
+        return True
+    if opening.startswith(("**", "__")) and end - start <= LONGEST_HEADING:
+        line = draft.raw[start:end].strip()
+        return line.rstrip(":").endswith(("**", "__")) and line[2:-2].count(line[:2]) == 0
+    below = draft.raw[end + 1 : end + 9].lstrip()
+    return opening.startswith("|") and below.startswith(("|-", "| -", "|:", "| :"))
+
+
+def _at_line_start(draft: Text, start: int) -> bool:
+    return start - draft.line(start)[0] <= 8 and not draft.raw[draft.line(start)[0] : start].strip(" \t-*•>")
+
+
+def _has_address(draft: Text, s: Sentence) -> bool:
+    at = bisect_left(draft.urls, (s.start, 0))
+    return at < len(draft.urls) and draft.urls[at][0] < s.end
+
+
+def _asks(draft: Text, s: Sentence, w: Wrapping) -> bool:
+    ending = [word.text for word in draft.words[max(s.first, s.last - 6) : s.last]]
+    return "?" in ending or "？" in ending or "tag" in w.peeled

@@ -1,0 +1,64 @@
+"""A retrieved passage as evidence: its text and what else its source says about itself."""
+
+from __future__ import annotations
+
+from stillme.contract import RetrievedPassage
+from stillme.grounding.statements import Reading
+from stillme.lazy import lazy
+from stillme.text.sentences import Sentence, split
+from stillme.text.tokens import Text
+
+__all__ = ["Passage"]
+
+
+class Passage:
+    """One passage that can be read; `number` is the n of a marker `[n]`: its place among all passages given, from 1."""
+
+    def __init__(self, number: int, given: RetrievedPassage) -> None:
+        self.number = number
+        self.source_id = given.source_id
+        self.given = given
+        self._reading: Reading | None = None
+        self._heading: Reading | None = None
+
+    @lazy
+    def text(self) -> Text:
+        """The passage itself; quotes are copied from here."""
+        return Text(self.given.text)
+
+    @lazy
+    def heading(self) -> Text:
+        """What the source says besides: title, address and timestamp count as said by it."""
+        parts = (self.given.title, self.given.url, self.given.timestamp)
+        return Text(" \n ".join(part for part in parts if part))
+
+    @property
+    def title(self) -> str:
+        """How to call this source when speaking to a person."""
+        return (self.given.title or "").strip() or self.source_id
+
+    @lazy
+    def language(self) -> str:
+        """Vietnamese where a good share of the words carries accents, else read as English."""
+        if not self.text.accented:
+            return "en"
+        words = [w for w in self.text.words if w.word]
+        return "vi" if words and sum(w.accented for w in words) > 0.15 * len(words) else "en"
+
+    @lazy
+    def sentences(self) -> list[Sentence]:
+        """The sentences of the passage."""
+        return split(self.text)
+
+    def reading(self, known_names: frozenset[str]) -> Reading:
+        """The text read for alignment; read once."""
+        if self._reading is None:
+            self._reading = Reading(self.text, self.sentences, self.language, known_names)
+        return self._reading
+
+    def heading_reading(self, known_names: frozenset[str]) -> Reading:
+        """Title, address and timestamp read for alignment; read once."""
+        if self._heading is None:
+            whole = Sentence(0, len(self.heading), 0, len(self.heading.raw))
+            self._heading = Reading(self.heading, [whole], self.language, known_names)
+        return self._heading

@@ -1,0 +1,52 @@
+"""The passages of a request, read and indexed by word, so that nothing has to read them twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from stillme.grounding.passage import Passage
+from stillme.grounding.statements import Reading, Statement
+from stillme.lazy import lazy
+from stillme.stopping import watched
+
+__all__ = ["Library"]
+
+
+class Library:
+    """Passages with their statements; `index` tells which statements hold a stem."""
+
+    def __init__(self, passages: Sequence[Passage], known_names: frozenset[str]) -> None:
+        self.passages = passages
+        self.readings: list[Reading] = [p.reading(known_names) for p in watched(passages)]
+        self.headings: list[Reading] = [p.heading_reading(known_names) for p in passages]
+        self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
+
+    @lazy
+    def index(self) -> dict[str, list[int]]:
+        """For each stem the places of the statements that hold it, in order."""
+        index: dict[str, list[int]] = {}
+        for place, (_, statement) in enumerate(watched(self.places)):
+            for stem in statement.stems:
+                if stem in index:
+                    index[stem].append(place)
+                else:
+                    index[stem] = [place]
+        return index
+
+    @lazy
+    def meanings(self) -> dict[int, list[int]]:
+        """For each concept the places of the statements that express it, in order."""
+        meanings: dict[int, list[int]] = {}
+        for place, (_, statement) in enumerate(watched(self.places)):
+            for concept in statement.concepts:
+                meanings.setdefault(concept, []).append(place)
+        return meanings
+
+    def sharing(self, stems: Iterable[str]) -> dict[int, int]:
+        """For each place how many of the given stems its statement holds."""
+        counts: dict[int, int] = {}
+        index = self.index
+        for stem in stems:
+            for place in index.get(stem, ()):
+                counts[place] = counts.get(place, 0) + 1
+        return counts

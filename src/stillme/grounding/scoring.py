@@ -1,0 +1,67 @@
+"""From an alignment to the probability that the passage supports the claim."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Final
+
+from stillme.grounding.alignment import Alignment
+from stillme.languages import load
+
+__all__ = ["FEATURES", "features", "probability"]
+
+FEATURES: Final = (
+    "bias", "covered", "context", "core", "missing", "longest_missing", "missing_names", "missing_figures", "incompatible",
+    "certainty", "exclusivity", "statements", "across_languages",
+)  # fmt: skip
+
+
+VERBATIM: Final = tuple(float(name in ("bias", "covered", "core")) for name in FEATURES)
+
+
+def features(found: Alignment) -> tuple[float, ...]:
+    """What the probability is computed from; the order is that of FEATURES."""
+    if found.verbatim:
+        return VERBATIM
+    content = found.claim.content
+    total = max(1, len(content))
+    missing = set(found.missing)
+    kinds = [o.kind for o in found.objections]
+    longest = run = 0
+    for i in content:
+        run = run + 1 if i in missing else 0
+        longest = max(longest, run)
+    named = {i for name in found.claim.names for i in range(name.first, name.last)}
+    named |= {i for q in found.claim.quantities for i in range(q.first, q.last)}
+    core = [i for i in content if i not in named]
+    languages = {found.claim.reading.language, found.source.language}
+    across = languages == {"en", "vi"}
+    return (
+        1.0,
+        sum(i in found.covered for i in content) / total,
+        sum(i in found.context for i in content) / total,
+        sum(i not in missing for i in core) / len(core) if core else 1.0,
+        len(missing) / total,
+        min(longest, 6) / 6,
+        float(min(2, kinds.count("name missing"))),
+        float(min(2, kinds.count("figure missing") + kinds.count("figure elsewhere"))),
+        float(bool(found.incompatible)),
+        float("certainty" in kinds),
+        float("exclusivity" in kinds),
+        float(len(found.statements) - 1),
+        float(across),
+    )
+
+
+@cache
+def _weights() -> tuple[tuple[float, ...], float]:
+    fitted = load("scoring")
+    return tuple(float(fitted["weights"][name]) for name in FEATURES), float(fitted["ceiling"])
+
+
+def probability(found: Alignment) -> float:
+    """The probability that the passage supports the claim, to four decimals so that it is the same on every machine."""
+    weights, ceiling = _weights()
+    z = sum(w * x for w, x in zip(weights, features(found), strict=True))
+    return round(min(ceiling, 1 / (1 + math.exp(-max(-30.0, min(30.0, z))))), 4)

@@ -1,0 +1,310 @@
+"""How close each passage is to the question: the caller's figure, or one computed from shared words, names and meanings.
+
+The computed figure is on a 0..1 scale on which the policy's thresholds make sense: it is the share of the question's content that the
+passage speaks of, half of it measured on the passage as a whole and half on its best statement, mapped by a fitted curve.
+Where that leaves every passage in doubt, an embedding model is asked, if there is one: the nearest piece of the passage and the
+share together give the figure, by a fitted logistic map. Vietnamese typed without accents it cannot read, and it is not asked.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, pairwise
+from math import exp
+from typing import Any, Final, Literal, Protocol
+
+from stillme.grounding.passage import Passage
+from stillme.grounding.passage_index import Library
+from stillme.languages import load, word_rules
+from stillme.text.concepts import text_concepts
+from stillme.text.sentences import Sentence
+from stillme.text.tokens import Text
+
+__all__ = [
+    "Embed",
+    "Map",
+    "Said",
+    "across",
+    "curve",
+    "in_doubt",
+    "missing_terms",
+    "nearest_piece",
+    "query_terms",
+    "read",
+    "share",
+    "similarities",
+]
+
+PIECE: Final = 180
+# Of a passage the piece that shares most with the question is read (more tell right from wrong no better),
+# or the first ones where none shares anything.
+PIECES_UNGUIDED: Final = 3
+PIECES_OF_A_REQUEST: Final = 8
+LONGEST_QUESTION: Final = 1000
+
+
+class Embed(Protocol):
+    """Unit vectors for texts, the rows of an array: a question is near to what answers it; the same text has the same vector."""
+
+    def __call__(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Any:
+        """One row a text, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """From the share of the question that a passage speaks of, and the cosine of its nearest piece, to similarity."""
+
+    share: float
+    cosine: float
+    across: float
+    """Added where question and passage are in different languages: such cosines are lower."""
+    bias: float
+
+    def __call__(self, share: float, cosine: float, across: bool) -> float:
+        """The probability that this is the passage asked for, to four decimals."""
+        logit = self.share * share + self.cosine * cosine + self.across * across + self.bias
+        return round(1 / (1 + exp(-logit)), 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a passage says of the question's content."""
+
+    share: float
+    """How much of it: half as a whole, half in its best statement."""
+    weights: dict[int, float]
+    """How much each of its sentences says, for those that say some."""
+
+
+def similarities(
+    query: Text, passages: Sequence[Passage], language: str, embed: Embed | None = None, *, thorough: bool = False
+) -> list[float]:
+    """For each passage the given similarity, or the computed one; `embed` is called only when no figure is clear.
+
+    `thorough` asks it about every passage, whatever words are shared, and the higher figure holds.
+    """
+    computed = [k for k, passage in enumerate(passages) if passage.given.similarity is None]
+    terms = query_terms(query, language) if computed else []
+    said = {k: read(query, terms, passages[k]) for k in computed if terms}
+    found = [
+        curve(said[k].share, _points()) if k in said else passage.given.similarity or 0.0
+        for k, passage in enumerate(passages)
+    ]
+    if embed is None or not _legible(query, language):
+        return found
+    if thorough:
+        return [
+            max(found[k], _read_whole(embed, query, language, passages[k], said[k])) if k in said else found[k]
+            for k in range(len(found))
+        ]
+    if max(found, default=0.0) >= _clear():
+        return found
+    doubtful = {k: (passages[k], said[k]) for k in said if in_doubt(found[k], language, passages[k])}
+    for k, figure in _asked(embed, query, language, doubtful).items():
+        found[k] = figure
+    return found
+
+
+def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: Said) -> float:
+    return _map()(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
+
+
+def in_doubt(figure: float, language: str, passage: Passage) -> bool:
+    """Whether a figure from shared content leaves open if the passage is the one asked for; across languages a low one says nothing."""
+    return figure < _clear() and (figure > _hopeless() or across(language, passage))
+
+
+def across(language: str, passage: Passage) -> bool:
+    """Whether the question is in one language and the passage in the other."""
+    return language in ("en", "vi") and language != passage.language
+
+
+def _legible(query: Text, language: str) -> bool:
+    """Whether the model can read the question as one: with its accents, and not a page of text."""
+    return (query.accented or language != "vi") and len(query.raw) <= LONGEST_QUESTION
+
+
+def _asked(embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[Passage, Said]]) -> dict[int, float]:
+    """The figures of the passages that were read: the most promising pieces first, until one is clear or enough were read."""
+    found: dict[int, float] = {}
+    queue = [
+        (turn, -said.share, piece, k)
+        for k, (passage, said) in doubtful.items()
+        for turn, piece in enumerate(_pieces(passage, said.weights))
+    ]
+    question = embed([query.raw], "query")[0] if queue else None
+    # By text where the rest is equal: the order in which passages were given changes no figure.
+    for _, _, piece, k in sorted(queue)[:PIECES_OF_A_REQUEST]:
+        passage, said = doubtful[k]
+        cosine = round(float(embed([piece], "passage")[0] @ question), 4)
+        figure = _map()(said.share, cosine, across(language, passage))
+        found[k] = max(figure, found.get(k, 0.0))
+        if figure >= _clear():
+            break
+    return found
+
+
+def nearest_piece(embed: Embed, query: Text, passage: Passage, said: Said) -> float:
+    """The cosine of the question and the nearest of those pieces of the passage that are read."""
+    question = embed([query.raw], "query")[0]
+    return max(
+        (round(float(row @ question), 4) for row in embed(_pieces(passage, said.weights), "passage")), default=0.0
+    )
+
+
+def _pieces(passage: Passage, weights: dict[int, float]) -> list[str]:
+    """The pieces of a passage that are read; cut between sentences where that can be."""
+    raw, starts = passage.text.raw, [s.start for s in passage.sentences]
+    found: list[tuple[float, int, int]] = []
+    start = number = 0
+    while start < len(raw):
+        end = _cut(start, len(raw), starts, passage.text.starts)
+        weight = 0.0
+        while number < len(starts) and starts[number] < end:
+            weight += weights.get(number, 0.0)
+            number += 1
+        found.append((-weight, start, end))
+        start = end
+    texts = (raw[start:end] for _, start, end in sorted(found))
+    return list(islice((t for t in texts if any(map(str.isalnum, t))), 1 if weights else PIECES_UNGUIDED))
+
+
+def _cut(start: int, whole: int, *places: Sequence[int]) -> int:
+    """Where the piece that begins at `start` ends: before a sentence, else before a word, else where it is full."""
+    full = start + PIECE
+    if full >= whole:
+        return whole
+    for starts in places:
+        last = bisect_right(starts, full) - 1
+        if last >= 0 and starts[last] > start:
+            return starts[last]
+    return full
+
+
+def query_terms(query: Text, language: str) -> list[int]:
+    """Tokens of the question that carry content; in Vietnamese typed without accents, by its unaccented stop words."""
+    if language == "vi" and not query.accented:
+        stop = word_rules().stop_folded
+        return [i for i, w in enumerate(query.words) if w.number or (w.word and w.folded not in stop)]
+    return [i for i, w in enumerate(query.words) if w.content]
+
+
+def share(query: Text, terms: Sequence[int], passage: Passage) -> float:
+    """How much of the question's content the passage speaks of: half as a whole, half in its best statement."""
+    return read(query, terms, passage).share
+
+
+def read(query: Text, terms: Sequence[int], passage: Passage) -> Said:
+    """How much of the question's content the passage speaks of, and where."""
+    held = _held(query, terms, passage)
+    weights = {i: 2.0 if query.words[i].capital and i else 1.0 for i in terms}
+    whole = titled = 0.0
+    best: dict[int, float] = {}
+    for i, places in held.items():
+        if places:
+            whole += weights[i]
+            if -1 in places:
+                titled += weights[i]
+            else:
+                for k in places:
+                    best[k] = best.get(k, 0.0) + weights[i]
+    best.pop(-2, None)
+    return Said((whole + titled + max(best.values(), default=0.0)) / sum(weights.values()) / 2, best)
+
+
+def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, set[int]]:
+    """For each term the passage's sentences that say it (-1: its heading does, -2: what stands between sentences)."""
+    held: dict[int, set[int]] = {i: set() for i in terms}
+    wanted: dict[str, list[int]] = {}
+    for i in terms:
+        wanted.setdefault(query.words[i].stem, []).append(i)
+    words = passage.text.words
+    hits = [(j, w.stem) for j, w in enumerate(words) if w.stem in wanted]
+    if not query.accented and passage.text.accented:
+        hits += [(j, w.folded) for j, w in enumerate(words) if w.accented and w.folded in wanted]
+    sentences = passage.sentences
+    firsts = [s.first for s in sentences]
+    for j, form in hits:
+        k = _sentence(sentences, firsts, j)
+        for i in wanted[form]:
+            held[i].add(k)
+    for word in passage.heading.words:
+        for i in (*wanted.get(word.stem, ()), *wanted.get(word.folded, ())):
+            held[i].add(-1)
+    if any(not places for places in held.values()):
+        _by_meaning(query, passage, held, firsts)
+    return held
+
+
+def _sentence(sentences: Sequence[Sentence], firsts: list[int], token: int) -> int:
+    k = bisect_right(firsts, token) - 1
+    return k if k >= 0 and token < sentences[k].last else -2
+
+
+def _by_meaning(query: Text, passage: Passage, held: dict[int, set[int]], firsts: list[int]) -> None:
+    asked = text_concepts(query)
+    wanted: dict[int, list[int]] = {}
+    for i, found in held.items():
+        if not found:
+            for c in asked[i]:
+                wanted.setdefault(c, []).append(i)
+    if not wanted:
+        return
+    for j, ids in enumerate(text_concepts(passage.text)):
+        if ids:
+            for c in ids:
+                if c in wanted:
+                    for i in wanted[c]:
+                        held[i].add(_sentence(passage.sentences, firsts, j))
+
+
+def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: float = 1.0) -> list[str]:
+    """The terms of the question that no passage says: as such, without accents, in a title, or in other words.
+
+    Looking stops as soon as the share `enough` of the terms is found.
+    """
+    words = query.words
+    left = [i for i in terms if words[i].stem not in library.index]
+    most = len(terms) * (1 - enough)
+    if len(left) > most and not query.accented:
+        said = frozenset().union(*(r.folded for r in library.readings))
+        left = [i for i in left if words[i].folded not in said]
+    if len(left) > most:
+        titled = {form for heading in library.headings for w in heading.text.words for form in (w.stem, w.folded)}
+        left = [i for i in left if words[i].stem not in titled and words[i].folded not in titled]
+    if len(left) > most:
+        meant = text_concepts(query)
+        left = [i for i in left if not any(c in library.meanings for c in meant[i])]
+    return [words[i].text for i in left]
+
+
+@cache
+def _points() -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in load("similarity")["curve"]]
+
+
+@cache
+def _map() -> Map:
+    return Map(**{name: float(value) for name, value in load("similarity")["map"].items()})
+
+
+@cache
+def _clear() -> float:
+    return float(load("similarity")["clear"])
+
+
+@cache
+def _hopeless() -> float:
+    return float(load("similarity")["hopeless"])
+
+
+def curve(value: float, points: Sequence[tuple[float, float]]) -> float:
+    """A curve given by points, linear between them, to four decimals."""
+    for (x0, y0), (x1, y1) in pairwise(points):
+        if value <= x1:
+            return round(y0 + (y1 - y0) * (value - x0) / (x1 - x0), 4)
+    return points[-1][1]

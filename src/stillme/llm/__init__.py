@@ -1,0 +1,1 @@
+"""Model servers: messages, one client, addresses that may be called, a breaker."""

@@ -1,0 +1,413 @@
+"""Where two passages answer the question differently: the same slot filled with another date, figure, name or phrase.
+
+Each passage's likely answers (answers.py) are laid side by side. Two of them disagree if neither passage holds the other's answer and
+nothing shows that they speak of two matters; how likely that is follows from how likely each is an answer and how alike the statements are
+around it. A judge, if there is one, is asked about the pairs that this leaves open. The figures are fitted by
+training/fit_conflicts.py and stand in rules/conflicts.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations, product
+from typing import Final
+
+from stillme.figures.comparing import Quantity, agrees, rivals
+from stillme.grounding.passage_index import Library
+from stillme.grounding.statements import Statement
+from stillme.languages import load
+from stillme.questions.answers import KINDS, Answer, Question, read_answers
+from stillme.text.names import Name
+
+__all__ = [
+    "PAIR_FEATURES",
+    "Joining",
+    "Judge",
+    "Rival",
+    "Scale",
+    "against_each_other",
+    "best_rivals",
+    "candidate_rivals",
+    "find_rivals",
+    "joining",
+    "scale",
+]
+
+# What is known of a pair by its statements, and what only when the two answers are compared.
+COMPARED: Final = ("left", "right", "form", "length", "mentioned", "led")
+PAIR_FEATURES: Final = ("lower", "higher", "alike", "name", *KINDS, *COMPARED, "agreed")
+MOST_PASSAGES: Final = 12
+MOST_ASKED: Final = 4
+MOST_FIGURES: Final = 400
+AROUND: Final = 600
+SLOT: Final = 3
+NEARLY_SAME: Final = 0.4
+CLEAR: Final = 4.0
+NEAR: Final = 5
+FAR: Final = 30.0
+
+Pair = tuple[Answer, Answer]
+Judge = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+"""For each statement and text by how much it is likelier than not that the text contradicts the statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Two answers of different sources that disagree, in the order of their passages, and how likely, in log odds."""
+
+    answers: Pair
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What each feature of a pair weighs, and the score from which two answers disagree."""
+
+    weights: tuple[float, ...]
+    threshold: float
+    spare: float
+    """The most that the features can add which are not known before two answers are compared."""
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float], threshold: float) -> Scale:
+        """The scale of named weights."""
+        spare = sum(max(0.0, weights[name]) for name in COMPARED) + abs(weights["agreed"])
+        return cls(tuple(float(weights[name]) for name in PAIR_FEATURES), threshold, spare)
+
+    def score(self, features: Sequence[float]) -> float:
+        """The log odds that two answers disagree."""
+        return round(sum(w * x for w, x in zip(self.weights, features, strict=True)), 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How the score of a pair and what a judge says of it become one: the pair disagrees where the sum is not negative."""
+
+    rule: float
+    against: float
+    bias: float
+    ask_from: float
+    settled: float
+    """From this score on nobody is asked."""
+
+    def disagree(self, score: float, against: float) -> bool:
+        """Whether the pair disagrees; each of the two statements has to speak against the other."""
+        return round(self.rule * score + self.against * max(-CLEAR, min(CLEAR, against)) + self.bias, 4) >= 0
+
+
+@cache
+def scale() -> Scale:
+    """The fitted scale."""
+    found = load("conflicts")["pair"]
+    return Scale.of(found["weights"], float(found["threshold"]))
+
+
+@cache
+def joining() -> Joining:
+    """The fitted joining of rules and judge."""
+    return Joining(**load("conflicts")["judge"])
+
+
+def find_rivals(question: Question, library: Library, judge: Judge | None = None) -> list[Rival]:
+    """For each two sources that answer the question differently the pair of answers that shows it best."""
+    if judge is None:
+        return best_rivals(question, library, scale().threshold)
+    figures = joining()
+    found = best_rivals(question, library, figures.ask_from)
+    undecided = [r for r in found if r.score < figures.settled]
+    asked = sorted(undecided, key=lambda r: -r.score)[:MOST_ASKED]
+    judged = dict(zip(map(id, asked), against_each_other(asked, judge), strict=True))
+    return [
+        rival
+        for rival in found
+        if (
+            figures.disagree(rival.score, judged[id(rival)])
+            if id(rival) in judged
+            else rival.score >= scale().threshold
+        )
+    ]
+
+
+def best_rivals(question: Question, library: Library, least: float) -> list[Rival]:
+    """For each two sources the two answers that disagree most, if their score is not below `least`."""
+    best: dict[tuple[int, int], Rival] = {}
+    measure = replace(scale(), threshold=least)
+    for pair, features in candidate_rivals(library, read_answers(question, library), measure):
+        score = measure.score(features)
+        key = (pair[0].passage, pair[1].passage)
+        if score >= least and (key not in best or score > best[key].score):
+            best[key] = Rival(pair, score)
+    return list(best.values())
+
+
+def against_each_other(rivals_found: Sequence[Rival], judge: Judge) -> list[float]:
+    """For each pair how much its statements contradict each other, by the weaker of the two directions."""
+    if not rivals_found:
+        return []
+    asked = [
+        (_said(mine), _said_around(theirs))
+        for rival in rivals_found
+        for mine, theirs in (rival.answers, rival.answers[::-1])
+    ]
+    found = judge(asked)
+    return [min(found[2 * k], found[2 * k + 1]) for k in range(len(rivals_found))]
+
+
+def _said(answer: Answer) -> str:
+    sentence = answer.place.statement.sentence
+    return answer.place.statement.reading.text.raw[sentence.start : sentence.end]
+
+
+def _said_around(answer: Answer) -> str:
+    """The statement with its neighbours, as long as that is not long."""
+    reading = answer.place.statement.reading
+    first = last = reading.statements.index(answer.place.statement)
+    start, end = answer.place.statement.sentence.start, answer.place.statement.sentence.end
+    while end - start < AROUND and (first > 0 or last < len(reading.statements) - 1):
+        first, last = max(0, first - 1), min(len(reading.statements) - 1, last + 1)
+        start, end = reading.statements[first].sentence.start, reading.statements[last].sentence.end
+    return reading.text.raw[start:end]
+
+
+def candidate_rivals(
+    library: Library, read: Mapping[int, Sequence[Answer]], measure: Scale | None = None
+) -> Iterator[tuple[Pair, tuple[float, ...]]]:
+    """Every two answers of different sources that may disagree, with their features; with a measure, those that may reach it."""
+    sources = [p.source_id for p in library.passages]
+    likely = sorted(read, key=lambda n: (-read[n][0].log_odds, n))[:MOST_PASSAGES]
+    for one, other in combinations(sorted(likely), 2):
+        if sources[one] != sources[other]:
+            yield from _between(library, read[one], read[other], measure)
+
+
+def _between(
+    library: Library, ours: Sequence[Answer], others: Sequence[Answer], measure: Scale | None
+) -> Iterator[tuple[Pair, tuple[float, ...]]]:
+    """The candidates among the answers of two passages."""
+    agreed: float | None = None
+    known: dict[tuple[int, int], tuple[tuple[float, ...], float]] = {}
+    for mine, theirs in product(ours, others):
+        key = (mine.place.statement.first, theirs.place.statement.first)
+        if key not in known:
+            known[key] = _known(mine, theirs, measure)
+        statements, least = known[key]
+        lower, higher = sorted((mine.log_odds, theirs.log_odds))
+        if measure is not None and measure.weights[0] * lower + measure.weights[1] * higher < least:
+            continue
+        pair = _differing(library, mine, theirs)
+        if pair is not None and not _may_nest(mine, statements[0]) and not _two_matters(library, *pair):
+            agreed = _agreed(ours, others) if agreed is None else agreed
+            yield pair, (lower, higher, *statements, *_compared(*pair, agreed - lower))
+
+
+def _known(mine: Answer, theirs: Answer, measure: Scale | None) -> tuple[tuple[float, ...], float]:
+    """The features of two statements, and what their answers have to add at least to reach the threshold."""
+    statements = _statements(mine, theirs)
+    if measure is None:
+        return statements, 0.0
+    given = sum(w * x for w, x in zip(measure.weights[2:], statements, strict=False))
+    return statements, measure.threshold - measure.spare - given
+
+
+def _may_nest(mine: Answer, alike: float) -> bool:
+    """'In Texas' and 'in Hays County' may both be right: two places disagree only where the rest is nearly the same."""
+    return mine.place.question.kind == "place" and alike < NEARLY_SAME
+
+
+def _agreed(ours: Sequence[Answer], others: Sequence[Answer]) -> float:
+    """The log odds of the likeliest answer that both passages give."""
+    return max((min(a.log_odds, b.log_odds) for a in ours for b in others if _equal(a, b)), default=-FAR)
+
+
+def _equal(mine: Answer, theirs: Answer) -> bool:
+    one, other = mine.span.said, theirs.span.said
+    if isinstance(one, Quantity) and isinstance(other, Quantity):
+        return agrees(one, other) or agrees(other, one)
+    return not mine.stems.isdisjoint(theirs.stems)
+
+
+# whether two answers differ
+
+
+def _differing(library: Library, mine: Answer, theirs: Answer) -> Pair | None:
+    """The two answers, without what they have in common; None if they do not differ, or a passage holds both."""
+    one, other = mine.span.said, theirs.span.said
+    if isinstance(one, Quantity) and isinstance(other, Quantity):
+        return (mine, theirs) if _figures_differ(library, mine, theirs, one, other) else None
+    readings = library.readings[mine.passage], library.readings[theirs.passage]
+    if readings[0].language != readings[1].language:
+        return None  # a name or a phrase may be translated
+    if isinstance(one, Name) and isinstance(other, Name):
+        if _held(library, theirs.passage, one) or _held(library, mine.passage, other):
+            return None
+    else:
+        trimmed = _trimmed(mine, theirs)
+        if trimmed is None:
+            return None
+        mine, theirs = trimmed
+    return None if _meet(mine, theirs) or _mentioned(mine, theirs) >= 1 else (mine, theirs)
+
+
+def _figures_differ(library: Library, mine: Answer, theirs: Answer, one: Quantity, other: Quantity) -> bool:
+    """Whether both say another value, and neither passage states the other's anywhere; tables of figures are not compared."""
+    if not (rivals(one, other) and rivals(other, one)):
+        return False
+    for quantity, passage in ((one, theirs.passage), (other, mine.passage)):
+        stated = [*library.readings[passage].quantities, *library.headings[passage].quantities]
+        if len(stated) > MOST_FIGURES or any(agrees(quantity, q) or agrees(q, quantity) for q in stated):
+            return False
+    return True
+
+
+def _held(library: Library, passage: int, name: Name) -> bool:
+    return library.readings[passage].holds_name(name) or library.headings[passage].holds_name(name)
+
+
+def _trimmed(mine: Answer, theirs: Answer) -> Pair | None:
+    """Both phrases without the words they begin and end with alike; None if nothing is left of one."""
+    own, others = [w.stem for w in mine.words], [w.stem for w in theirs.words]
+    least = min(len(own), len(others))
+    start = next((k for k in range(least) if own[k] != others[k]), least)
+    end = next((k for k in range(least - start) if own[-1 - k] != others[-1 - k]), least - start)
+    if start + end >= least:
+        return None
+    return (mine.trimmed(start, end), theirs.trimmed(start, end)) if start + end else (mine, theirs)
+
+
+def _meet(mine: Answer, theirs: Answer) -> bool:
+    """Whether the two share a word, or a meaning."""
+    if not mine.stems or not theirs.stems or not mine.stems.isdisjoint(theirs.stems):
+        return True
+    meant = [
+        {c for ids in a.place.statement.reading.concepts[a.span.first : a.span.last] for c in ids}
+        for a in (mine, theirs)
+    ]
+    return not meant[0].isdisjoint(meant[1])
+
+
+def _mentioned(mine: Answer, theirs: Answer) -> float:
+    """How much of one of the answers stands anywhere in the other's passage."""
+    shares = []
+    for answer, other in ((mine, theirs), (theirs, mine)):
+        held = other.place.statement.reading.folded
+        parts = [w.folded for w in answer.words if w.content]
+        shares.append(sum(part in held for part in parts) / max(1, len(parts)))
+    return max(shares)
+
+
+# whether they speak of the same matter
+
+
+def _two_matters(library: Library, mine: Answer, theirs: Answer) -> bool:
+    """Whether something tells the two apart: another year, another label, another thing of the kind that is asked about.
+
+    Where only one says a word of the question besides its names, 'built in 1874' and 'closed in 1989', so does that.
+    """
+    if bool(mine.place.said) != bool(theirs.place.said):
+        return True
+    return _other_years(library, mine, theirs) or _other_label(mine, theirs) or _other_kind(mine, theirs)
+
+
+def _other_years(library: Library, mine: Answer, theirs: Answer) -> bool:
+    """What holds of two years does not conflict: years beside the answers, or else in the titles of the sources."""
+    titles = [_years(library.headings[a.passage].statements[0]) for a in (mine, theirs)]
+    dated = isinstance(mine.span.said, Quantity) and mine.span.said.dimension == "date"
+    years = titles if dated else [_years_beside(a) or t for a, t in zip((mine, theirs), titles, strict=True)]
+    return bool(years[0] and years[1]) and years[0].isdisjoint(years[1])
+
+
+def _years(statement: Statement) -> set[int]:
+    return {q.year for q in statement.quantities if q.dimension == "date" and q.year is not None}
+
+
+def _years_beside(answer: Answer) -> set[int]:
+    """The years that an answer holds of: of a figure any in its statement, of another answer those near it or at the start."""
+    span, statement = answer.span, answer.place.statement
+    anywhere = isinstance(span.said, Quantity)
+    return {
+        q.year
+        for q in statement.quantities
+        if q.dimension == "date"
+        and q.year is not None
+        and not span.first <= q.first < span.last
+        and (anywhere or q.first - statement.first <= 2 or span.first - NEAR <= q.first < span.last + NEAR)
+    }
+
+
+def _other_label(mine: Answer, theirs: Answer) -> bool:
+    """'Line 2' and 'Line 3' are two things."""
+    one, other = ({q.values for q in a.place.statement.quantities if q.dimension == "label"} for a in (mine, theirs))
+    return bool(one and other) and one.isdisjoint(other)
+
+
+def _other_kind(mine: Answer, theirs: Answer) -> bool:
+    """'A single room' and 'a double room', 'phòng đơn' and 'phòng đôi': a word of the question is narrowed differently."""
+    one, other = _narrowed(mine), _narrowed(theirs)
+    return any(stem in other and word.isdisjoint(other[stem]) for stem, word in one.items())
+
+
+def _narrowed(answer: Answer) -> dict[str, set[str]]:
+    """For each word of the question the words that narrow it: before it in English, behind it in Vietnamese."""
+    place = answer.place
+    text, step = place.statement.reading.text, 1 if place.statement.reading.language == "vi" else -1
+    found: dict[str, set[str]] = {}
+    for i, stem in place.hits.items():
+        at = i + step
+        inside = place.statement.first <= at < place.statement.last and not answer.span.first <= at < answer.span.last
+        if (
+            inside
+            and text.words[at].content
+            and not text.words[at].number
+            and at not in place.hits
+            and at not in place.named
+        ):
+            found.setdefault(stem, set()).add(text.words[at].stem)
+    return found
+
+
+# how alike they are
+
+
+def _statements(mine: Answer, theirs: Answer) -> tuple[float, ...]:
+    """What is known by the statements alone: how alike they are, how much both name what the question names, what is asked."""
+    question, one, other = mine.place.question, mine.place.statement.stems, theirs.place.statement.stems
+    named = min(len(mine.place.names), len(theirs.place.names)) / len(question.parts) if question.parts else 0.5
+    alike = len(one & other) / len(one | other)
+    return alike, named, *(float(kind == question.kind) for kind in KINDS)
+
+
+def _compared(mine: Answer, theirs: Answer, agreed: float) -> tuple[float, ...]:
+    """The features of the two answers themselves; `agreed` is how much likelier an answer is that both passages give."""
+    capitals = [a.words[0].capital for a in (mine, theirs)]
+    lengths = [a.span.last - a.span.first for a in (mine, theirs)]
+    return (
+        _same_beside(mine, theirs, -1) / SLOT,
+        _same_beside(mine, theirs, 1) / SLOT,
+        float(capitals[0] == capitals[1]),
+        min(SLOT, abs(lengths[0] - lengths[1])) / SLOT,
+        0.0 if isinstance(mine.span.said, Quantity) else _mentioned(mine, theirs),
+        (_behind_stop_word(mine) + _behind_stop_word(theirs)) / 2,
+        max(-CLEAR, min(CLEAR, agreed)) / CLEAR,
+    )
+
+
+def _behind_stop_word(answer: Answer) -> bool:
+    """Whether 'the', 'of', 'là' leads to it: verbs and the like, which another wording replaces, stand elsewhere."""
+    words, at = answer.place.statement.reading.text.words, answer.span.first - 1
+    return at >= answer.place.statement.first and words[at].stop
+
+
+def _same_beside(mine: Answer, theirs: Answer, step: int) -> int:
+    """How many tokens on one side of the answers are the same, up to SLOT; where both statements end, all of them are."""
+    places = [(a.place.statement, a.span.first - 1 if step < 0 else a.span.last) for a in (mine, theirs)]
+    for count in range(SLOT):
+        at = [edge + step * count for _, edge in places]
+        ended = [not s.first <= i < s.last for (s, _), i in zip(places, at, strict=True)]
+        if all(ended):
+            return SLOT
+        lowers = [s.reading.text.lowers[i] for (s, _), i in zip(places, at, strict=True) if s.first <= i < s.last]
+        if any(ended) or lowers[0] != lowers[1]:
+            return count
+    return SLOT

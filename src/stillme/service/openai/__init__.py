@@ -1,0 +1,1 @@
+"""The OpenAI-compatible guard: completions, streams, and LiteLLM's guardrail."""

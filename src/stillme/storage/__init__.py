@@ -1,0 +1,1 @@
+"""SQLite and PostgreSQL: the tables of the audit trail and of the knowledge."""

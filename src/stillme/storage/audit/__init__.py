@@ -1,0 +1,1 @@
+"""The tables of the audit trail in SQLite and in PostgreSQL."""

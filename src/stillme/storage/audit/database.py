@@ -1,0 +1,152 @@
+"""What the audit store needs of a database, and the schema that all of them share.
+
+SQL is written once, with `?` for values. An engine opens connections, takes the writer's lock and turns what its
+driver raises into a BackendError that says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.resources import files
+from typing import Any, Final, Protocol, TypeVar
+
+from stillme.errors import BackendError
+
+__all__ = [
+    "BODY",
+    "POLICY",
+    "RECORD",
+    "SCHEMA_TABLE",
+    "Database",
+    "Reading",
+    "RowsRefusedError",
+    "Writing",
+    "is_current",
+    "is_store",
+    "migrate",
+    "migrations",
+]
+
+RECORD: Final = "stillme_audit_record"
+BODY: Final = "stillme_audit_body"
+POLICY: Final = "stillme_audit_policy"
+SCHEMA_TABLE: Final = "stillme_audit_schema"
+STEPS: Final = files("stillme.storage.audit") / "migrations"
+Row = Sequence[Any]
+Result = TypeVar("Result")
+
+
+class RowsRefusedError(BackendError):
+    """The database works and does not take these rows: others are not concerned, and trying again does not help."""
+
+
+class Reading(Protocol):
+    """What can be asked."""
+
+    def rows(self, sql: str, values: Row = ()) -> list[Any]:
+        """The rows of a query."""
+
+
+class Writing(Protocol):
+    """An open transaction that holds the writer's lock."""
+
+    def rows(self, sql: str, values: Row = ()) -> list[Any]:
+        """Run a statement; the rows it gives."""
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        """Insert many rows at once."""
+
+
+class Database(Protocol):
+    """One database, shared by threads; every method raises BackendError when the world fails."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it; never a password."""
+
+    @property
+    def key_type(self) -> str:
+        """The column type of a 64-bit primary key."""
+
+    @property
+    def table_query(self) -> str:
+        """A query that gives a row if there is a table of that name."""
+
+    def write(self, work: Callable[[Writing], Result], *, is_long: bool = False) -> Result:
+        """Do the work in a transaction that no other writer, of any process, runs beside; durable when this returns.
+
+        The work is a function and no `with` block: an interruption between the two could leave the lock behind. What is
+        not long fails rather than make its caller wait much longer than the timeout.
+        """
+
+    def rows(self, sql: str, values: Row = ()) -> list[Any]:
+        """The rows of a query, read outside any transaction."""
+
+    def bytes_used(self) -> int:
+        """What the store takes on disk."""
+
+    def damage(self) -> str | None:
+        """What the engine finds wrong with its own files, indexes among them; None where all is well or it cannot say."""
+
+    def forget(self) -> None:
+        """Make what was deleted unreadable where the engine can."""
+
+    def vacuum(self) -> None:
+        """Give the space of deleted rows back."""
+
+    def close(self) -> None:
+        """Let go of every connection."""
+
+    def before_fork(self) -> None:
+        """Get ready for a fork: what must not be in two processes is closed, and nobody opens it again."""
+
+    def after_fork(self, *, is_child: bool) -> None:
+        """Go on after a fork; a child shares no connection and no lock with its parent."""
+
+
+def migrations() -> list[tuple[int, str]]:
+    """The numbered steps of the schema, in order; a released step is never changed, a new one is added."""
+    found = sorted(entry.name for entry in STEPS.iterdir() if entry.name.endswith(".sql"))
+    return [(int(name.removesuffix(".sql")), (STEPS / name).read_text("utf-8")) for name in found]
+
+
+def is_store(database: Database) -> bool:
+    """Whether there is an audit store at all, of this or an earlier version."""
+    return bool(_done(database, database))
+
+
+def is_current(database: Database) -> bool:
+    """Whether the schema is there and up to date, so that reading needs no migration."""
+    return _done(database, database) == {number for number, _ in migrations()}
+
+
+def migrate(writing: Writing, database: Database) -> None:
+    """Bring the schema up to date, step by step, inside the transaction."""
+    done, steps = _done(writing, database), migrations()
+    if done is None:  # asked for first: creating what is there needs more rights than writing to it
+        writing.rows(f"CREATE TABLE {SCHEMA_TABLE} (step {database.key_type})")
+        done = set()
+    if unknown := sorted(done - {number for number, _ in steps}):
+        raise BackendError(
+            f"{database.name} was written by a newer version (schema step {unknown[-1]}, "
+            f"this one knows up to {steps[-1][0]}): upgrade stillme"
+        )
+    for number, sql in steps:
+        if number not in done:
+            for statement in _statements(sql):
+                writing.rows(statement.replace("BIGINT_KEY", database.key_type))
+            writing.rows(f"INSERT INTO {SCHEMA_TABLE} VALUES ({number})")  # noqa: S608  (a number of ours)
+
+
+def _done(reading: Reading, database: Database) -> set[int] | None:
+    """The steps that were taken; None where there is no schema yet."""
+    if not reading.rows(database.table_query, [SCHEMA_TABLE]):
+        return None
+    return {row[0] for row in reading.rows(f"SELECT step FROM {SCHEMA_TABLE}")}  # noqa: S608  (a constant)
+
+
+def _statements(sql: str) -> Iterator[str]:
+    lines: Iterable[str] = (line for line in sql.splitlines() if not line.lstrip().startswith("--"))
+    for statement in "\n".join(lines).split(";"):
+        if statement.strip():
+            yield statement.strip()

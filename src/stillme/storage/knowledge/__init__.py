@@ -1,0 +1,1 @@
+"""Documents and vectors in SQLite and in PostgreSQL."""

@@ -1,0 +1,1 @@
+"""A text as what can be compared: tokens, sentences, language, names, concepts."""

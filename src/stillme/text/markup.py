@@ -1,0 +1,124 @@
+"""What of a draft is markup, and what a reader gets to see of it: alternative texts, titles, comments in code.
+
+Nothing is rendered. Tags, link targets and code are found by strict patterns that no text can stall; whatever fits none of them
+is prose and is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from stillme.languages import load
+from stillme.text.tokens import Text
+
+__all__ = ["Markup", "read_markup"]
+
+Span = tuple[int, int]
+
+VALUE: Final = r"(?:\"[^\"<>]{0,2000}+\"|'[^'<>]{0,2000}+'|[^\s\"'<>=`]{1,500}+)"
+TAG: Final = re.compile(
+    rf"<(?:/\s*+([A-Za-z][A-Za-z0-9]{{0,15}}+)\s*+>|([A-Za-z][A-Za-z0-9]{{0,15}}+)((?:\s++[A-Za-z][\w:-]{{0,40}}+\s*+=\s*+{VALUE})*+)\s*+/?+>)"
+)
+ATTRIBUTE: Final = re.compile(rf"([A-Za-z][\w:-]{{0,40}}+)\s*+=\s*+({VALUE})")
+TITLE: Final = r"(?:\s++(\"[^\"\n]{0,500}+\"|'[^'\n]{0,500}+'|\([^()\n]{0,500}+\)))?+"
+LINK_END: Final = re.compile(rf"\]\(\s*+<?+([^\s()<>]{{0,2000}}+)>?+{TITLE}\s*+\)")
+DEFINITION: Final = re.compile(
+    rf"^ {{0,3}}+\[[^\[\]\n]{{1,80}}+\]:[ \t]++<?+(\S{{1,2000}}+){TITLE}[ \t]*+$", re.MULTILINE
+)
+LATEX: Final = re.compile(
+    r"\\[A-Za-z]{2,20}+\{|\$\$|\\[()\[\]]|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
+)
+IMAGE: Final = re.compile(r"!\[[^\[\]\n]{1,500}+\]\(")
+FENCE: Final = re.compile(r"(```+|~~~+)[ \t]*+")
+COMMENT: Final = re.compile(r"(?:^|(?<=\s))(?:#+|//+|--+|/\*+|\*+|<!--|%+|REM\b|\"\"\"|''')[ \t]*+")
+LITERAL: Final = re.compile(r"\"([^\"\n]{4,500}+)\"|'([^'\n]{4,500}+)'")
+PLAIN: Final = re.compile(r"[\w'’.,!?$€£₫%-]++")
+LEAST_WORDS: Final = 3
+PLAIN_SHARE: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """Character ranges of a draft, in order: what is not said, and what stands apart from the text around it."""
+
+    hidden: tuple[Span, ...] = ()
+    """Tags, link targets, code that is no prose."""
+    apart: tuple[Span, ...] = ()
+    """Texts that a reader sees beside or below the sentence they stand in: sentences of their own."""
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(str(load("markup")[name]).split())
+
+
+def read_markup(draft: Text) -> Markup:
+    """The markup of a draft."""
+    raw = draft.raw
+    if not any(mark in raw for mark in ("<", "](", "]:", "```", "~~~", "\\", "$$", ":", "[ ]", "[x]", "[X]")):
+        return Markup()
+    hidden, apart = [match.span() for match in LATEX.finditer(raw)], list[Span]()
+    for found in (*_tags(raw), *_links(raw), *_code(draft)):
+        hidden += found.hidden
+        apart += found.apart
+    return Markup(tuple(sorted(set(hidden))), tuple(sorted(set(apart))))
+
+
+def _tags(raw: str) -> Iterator[Markup]:
+    """Tags of known names with well-formed attributes; the rest that looks like one is text."""
+    if "<" not in raw:
+        return
+    for match in TAG.finditer(raw):
+        if (match.group(1) or match.group(2)).lower() in _words("tags"):
+            seen = [
+                (match.start(3) + a.start(2), match.start(3) + a.end(2))
+                for a in ATTRIBUTE.finditer(match.group(3) or "")
+                if a.group(1).lower() not in _words("unseen_attributes") and len(a.group(2).split()) > 1
+            ]
+            yield Markup(_around(match.span(), seen), tuple(seen))
+
+
+def _around(span: Span, seen: list[Span]) -> tuple[Span, ...]:
+    """What of a range lies outside the ranges within it."""
+    edges = [span[0], *(edge for part in seen for edge in part), span[1]]
+    return tuple((a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b)
+
+
+def _links(raw: str) -> Iterator[Markup]:
+    """Link targets are not said, titles are; what stands in place of an image is a sentence of its own."""
+    if "](" in raw:
+        for match in LINK_END.finditer(raw):
+            yield Markup((match.span(1),) if match.group(1) else (), (match.span(2),) if match.group(2) else ())
+        for match in IMAGE.finditer(raw):
+            yield Markup((), ((match.start() + 1, match.end() - 1),))
+    if "]:" in raw:
+        for match in DEFINITION.finditer(raw):
+            if any(mark in match.group(1) for mark in "/#"):
+                yield Markup((match.span(1),), (match.span(2),) if match.group(2) else ())
+
+
+def _code(draft: Text) -> Iterator[Markup]:
+    """Of a code block, comments, texts in quotes and lines of prose are read."""
+    for start, end in draft.code:
+        at = start
+        for line in draft.raw[start:end].splitlines(keepends=True):
+            fence = FENCE.match(line)
+            body = fence.end() if fence else 0
+            seen = [(at + body + a, at + body + b) for a, b in _prose(line[body:].rstrip("\n"))]
+            yield Markup(_around((at, at + len(line)), seen), tuple(seen))
+            at += len(line)
+
+
+def _prose(line: str) -> list[Span]:
+    comment = COMMENT.search(line)
+    if comment and len(line[comment.end() :].split()) >= LEAST_WORDS:
+        return [(comment.end(), len(line))]
+    parts = line.split()
+    plain = sum(PLAIN.fullmatch(part) is not None for part in parts)
+    if len(parts) >= LEAST_WORDS and plain >= PLAIN_SHARE * len(parts):
+        return [(0, len(line))]
+    return [m.span(m.lastindex or 0) for m in LITERAL.finditer(line) if len(m.group().split()) >= LEAST_WORDS]

@@ -1,0 +1,184 @@
+"""Sentences with exact offsets: abbreviations, initials, decimals, lists, tables, headings, quotes, trailing citation markers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from stillme.languages import load
+from stillme.text.tokens import Sentence, Text
+
+__all__ = ["Sentence", "split"]
+
+ENDS: Final = frozenset(".!?…。！？")
+STOPS: Final = ENDS | {";"}
+CLOSERS: Final = frozenset("\"”’»)]'*_`】")
+LONGEST_ENTRY: Final = 8
+BULLETS: Final = frozenset("-*•+–—>#|")
+
+
+class _Abbreviations(NamedTuple):
+    before_name: frozenset[str]
+    maybe_end: frozenset[str]
+    often_end: frozenset[str]
+    openers: frozenset[str]
+    not_behind: frozenset[str]
+
+
+@cache
+def _abbreviations() -> _Abbreviations:
+    rules = load("sentences")
+    kinds = [frozenset(" ".join(rules[key].values()).split()) for key in ("before_name", "maybe_end", "often_end")]
+    words = [frozenset(str(rules[key]).split()) for key in ("openers", "not_behind")]
+    return _Abbreviations(*kinds, *words)
+
+
+def split(text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[tuple[int, int]] = ()) -> list[Sentence]:
+    """The sentences of a text; a citation marker behind the full stop belongs to the sentence before it.
+
+    `markers` are character ranges of citation markers; those of `apart` are sentences of their own, whatever stands around them.
+    """
+    words = text.words
+    marked = dict(markers)
+    behind: dict[int, int] = {}
+    cuts = {text.token_at(edge) for span in apart for edge in span}
+    if "\n" in text.raw:
+        cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
+    after = 0
+    for i in [i for i, token in enumerate(text.tokens) if token in STOPS]:
+        if i >= after:  # the stops of one row have the same token behind them: it is walked once
+            after = _after_closers(text, i + 1)
+        if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
+            cuts.add(_after_markers(text, after, marked, behind) if marked else after)
+    edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]
+    spans = (_trim(text, first, last) for first, last in pairwise(edges))
+    return [s for s in spans if s is not None]
+
+
+def _trim(text: Text, first: int, last: int) -> Sentence | None:
+    """A sentence without list bullets, heading marks, quote marks and numbering at its start; None if nothing is left."""
+    words = text.words
+    while first < last and words[first].text in BULLETS:
+        first += 1
+    if first + 1 < last and words[first].number and words[first + 1].text in ".)" and _line_start(text, first):
+        first += 2
+    while last > first and words[last - 1].text == "|":
+        last -= 1
+    if first >= last:
+        return None
+    return Sentence(first, last, text.starts[first], text.ends[last - 1])
+
+
+def _line_start(text: Text, i: int) -> bool:
+    while i > 0 and "\n" not in text.gaps[i] and text.words[i - 1].text in BULLETS:
+        i -= 1
+    return i == 0 or "\n" in text.gaps[i]
+
+
+def _line_break(text: Text, i: int) -> bool:
+    """Whether the line break before token i ends a sentence, or only wraps a line."""
+    if text.gaps[i].count("\n") > 1:
+        return True
+    word, before = text.words[i], text.words[i - 1]
+    if text.raw[text.line(text.starts[i - 1])[0]] == "#":
+        return True
+    if word.text in BULLETS or before.text in ENDS or before.text in ":|" or word.number:
+        return True
+    if word.text in "[【(" or not word.word:
+        return before.text in CLOSERS or word.text in "`~" or _opens_entry(text, i)
+    return word.capital and (before.text not in ",;" or _is_short_line(text, i))
+
+
+def _opens_entry(text: Text, i: int) -> bool:
+    """Whether a bracket opens a line and more than a full stop stands behind it: '[2] The manual', not a marker that was wrapped."""
+    brackets = (j for j in range(i + 1, min(i + LONGEST_ENTRY, len(text) - 1)) if text.words[j].text in "]】")
+    after = next(brackets, len(text)) + 1
+    if after >= len(text) or "\n" in text.gaps[after]:
+        return False
+    return text.words[after].capital or text.words[after].number
+
+
+def _is_short_line(text: Text, i: int) -> bool:
+    """A line of at most eight tokens before token i: a heading or an item, not wrapped prose."""
+    start = i - 1
+    while start > 0 and "\n" not in text.gaps[start] and i - start <= 8:
+        start -= 1
+    return i - start <= 8
+
+
+def _after_closers(text: Text, i: int) -> int:
+    """The token behind the quotes, brackets and further stops that close a sentence."""
+    while i < len(text.words) and not text.gaps[i] and (text.words[i].text in CLOSERS or text.words[i].text in ENDS):
+        i += 1
+    return i
+
+
+def _after_markers(text: Text, i: int, spans: Mapping[int, int], behind: dict[int, int]) -> int:
+    """The token behind citation markers (and the stops they may carry) that stand on the same line.
+
+    `behind` remembers where each row of markers ends, so that a draft of nothing but markers is walked once.
+    """
+    passed: list[int] = []
+    while i < len(text.words) and text.starts[i] in spans and "\n" not in text.gaps[i] and i not in behind:
+        passed.append(i)
+        i = text.token_at(spans[text.starts[i]])
+        while i < len(text.words) and not text.gaps[i] and text.words[i].text in ENDS:
+            i += 1
+    end = behind.get(i, i)
+    behind.update(dict.fromkeys(passed, end))
+    return end
+
+
+def _ends_sentence(text: Text, i: int, after: int) -> bool:
+    """Whether the stop at token i, with the next text at token `after`, ends a sentence."""
+    follows = text.words[after]
+    spaced = bool(text.gaps[after])
+    if text.words[i].text not in ".…":
+        return spaced and not (follows.word and follows.lower == follows.text and after > i + 1)
+    if not spaced:
+        return follows.text in "[【"
+    if "\n" in text.gaps[after]:
+        return True
+    if i == 0 or text.words[i - 1].number:
+        return not (i > 0 and _line_start(text, i - 1)) and _may_open(text, after)
+    return _may_open(text, after) and not _abbreviated(text, i, after)
+
+
+def _may_open(text: Text, i: int) -> bool:
+    word = text.words[i]
+    return not word.word or word.capital or not word.text.islower()
+
+
+def _abbreviated(text: Text, i: int, after: int) -> bool:
+    """Whether the stop at token i belongs to an abbreviation or an initial and the sentence goes on."""
+    known = _abbreviations()
+    before, follows = text.words[i - 1], text.words[after]
+    if after > i + 1:
+        return False
+    joined = _dotted(text, i)
+    if before.lower in known.before_name and (before.capital or before.lower not in ("no", "est", "co")):
+        return (before.lower != "al" or follows.text == "(") and not (before.lower == "no" and follows.word)
+    if joined in known.often_end or before.lower in known.often_end:
+        return not follows.capital or follows.upper or follows.lower in known.not_behind
+    if joined in known.maybe_end or before.lower in known.maybe_end:
+        return follows.text not in known.openers
+    initial = len(before.text) == 1 and before.capital and not text.gaps[i]
+    return initial and follows.capital and follows.text not in known.openers
+
+
+def _dotted(text: Text, i: int) -> str:
+    """The letters of a dotted abbreviation that ends at token i: 'a.m', 'u.s', 'v.v'."""
+    parts = [text.words[i - 1].lower]
+    j = i - 1
+    while (
+        j >= 2
+        and text.words[j - 1].text == "."
+        and not text.gaps[j]
+        and not text.gaps[j - 1]
+        and text.words[j - 2].word
+    ):
+        parts.append(text.words[j - 2].lower)
+        j -= 2
+    return ".".join(reversed(parts))

@@ -1,0 +1,280 @@
+"""Text as tokens with exact character offsets, read once and shared by everything that looks at it.
+
+A token keeps its place in the original text; its `Word` (lower case, without accents, stem) is shared by every occurrence.
+All scanning is linear: the patterns use possessive quantifiers and cannot backtrack.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import unescape
+from itertools import accumulate
+from operator import itemgetter
+from typing import Final
+
+from stillme.languages import word_rules
+from stillme.lazy import lazy
+
+__all__ = ["Sentence", "Text", "Word", "fold", "fold_text", "stem", "within", "word_of"]
+
+# Marks that may stand inside a word: combining accents, zero-width characters, the soft hyphen.
+INNER: Final = "\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad"
+LONGEST_WORD: Final = 64
+LATIN: Final = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"
+PLAIN_TOKEN: Final = re.compile(rf"([{LATIN}]++(?:['’][{LATIN}]++)*+|\d++(?:[.,]\d++)*+|[^\W\d_]++|[^\w\s]|_)")
+MARKED_TOKEN: Final = re.compile(
+    rf"((?:[^\W\d_][{INNER}]*+)++(?:['’](?:[^\W\d_][{INNER}]*+)++)*+|\d++(?:[.,]\d++)*+|[^\w\s{INNER}]|_|[{INNER}]++)"
+)
+HAS_INNER: Final = re.compile(f"[{INNER}]")
+DROPPED: Final = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]++")
+QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’"}
+CODE: Final = re.compile(r"```[^`]*+(?:`{1,2}(?!`)[^`]*+)*+(?:```|\Z)|~~~[^~]*+(?:~{1,2}(?!~)[^~]*+)*+(?:~~~|\Z)")
+# Letters in another dress (circled, bold, full width, joined) and characters written by their number or name.
+DRESSED: Final = re.compile(
+    "[ʰ-ʸᴬ-ᵪⁱⁿₐ-ₜℂ℃-ℴ①-⓪ﬀ-ﬆ！-～\U0001d400-\U0001d7ff\U0001f110-\U0001f169\U0001f170-\U0001f189]"
+    "|&(?:#[0-9]{1,7}+|#[xX][0-9a-fA-F]{1,6}+|[A-Za-z]{2,8}+);"
+)
+# Capital letters on a dark ground have no plain form in the tables.
+DARK: Final = ((0x1F150, 0x1F169), (0x1F170, 0x1F189))
+SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
+URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
+
+
+def undress(text: str) -> tuple[str, list[int], list[int]]:
+    """The text with plain letters, and for each of its characters where the one it stands for begins and ends."""
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    at = 0
+    for match in DRESSED.finditer(text):
+        plain = _plain_form(match.group())
+        if plain == match.group():
+            continue
+        kept = text[at : match.start()]
+        parts += (kept, plain)
+        starts += (*range(at, match.start()), *[match.start()] * len(plain))
+        ends += (*range(at + 1, match.start() + 1), *[match.end()] * len(plain))
+        at = match.end()
+    parts.append(text[at:])
+    starts += range(at, len(text))
+    ends += range(at + 1, len(text) + 1)
+    return "".join(parts), starts, ends
+
+
+def _plain_form(dressed: str) -> str:
+    if len(dressed) > 1:
+        return unescape(dressed)
+    dark = next((low for low, high in DARK if low <= ord(dressed) <= high), None)
+    if dark is not None:
+        return chr(ord("A") + ord(dressed) - dark)
+    plain = unicodedata.normalize("NFKC", dressed) if dressed not in SIGNS else dressed
+    return plain.strip("()") or plain if len(plain) > 1 else plain
+
+
+def fold_text(text: str) -> str:
+    """Lower case without accents: 'Hà Nội' and 'ha noi' are one."""
+    lowered = text.lower().replace("đ", "d")
+    if lowered.isascii():
+        return lowered
+    return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
+
+
+@lru_cache(maxsize=1 << 16)
+def fold(word: str) -> str:
+    """`fold_text` of a word or a short phrase, remembered."""
+    return fold_text(word)
+
+
+class Word:
+    """One spelling: shared by every token that is spelt so, compared by identity of its parts."""
+
+    __slots__ = ("accented", "capital", "content", "folded", "lower", "number", "stem", "stop", "text", "upper", "word")
+
+    def __init__(self, text: str) -> None:
+        clean = DROPPED.sub("", unicodedata.normalize("NFC", text)).replace("’", "'")
+        self.text = clean
+        self.lower = clean.lower()
+        self.folded = fold_text(clean)
+        self.word = bool(clean) and clean[0].isalpha()
+        self.number = bool(clean) and clean[0].isdigit()
+        self.capital = self.word and clean[0].isupper()
+        self.upper = self.word and len(clean) > 1 and clean.isupper()
+        self.accented = self.word and self.lower != self.folded
+        rules = word_rules()
+        self.stop = self.lower in rules.stop
+        self.stem = stem(self.lower) if self.word else self.lower
+        self.content = (self.word and not self.stop) or self.number
+
+    def __repr__(self) -> str:
+        return f"Word({self.text!r})"
+
+
+@lru_cache(maxsize=1 << 16)
+def word_of(text: str) -> Word:
+    """The shared Word of a spelling that is short enough to be one."""
+    return Word(text)
+
+
+def stem(lower: str) -> str:
+    """A light English stem; Vietnamese syllables, which do not inflect, stay as they are."""
+    base = lower[:-2] if lower.endswith("'s") else lower.rstrip("'")
+    base = word_rules().irregular.get(base, base)
+    if not base.isascii() or len(base) <= 3:
+        return base
+    for suffix, replacement, keep in SUFFIXES:
+        if base.endswith(suffix) and len(base) - len(suffix) >= keep:
+            base = base[: len(base) - len(suffix)] + replacement
+            break
+    if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lse":
+        base = base[:-1]
+    return base[:-1] if len(base) > 3 and base[-1] in "ey" else base
+
+
+# suffix, what replaces it, how many letters must stay; the first that fits is taken
+SUFFIXES: Final = (
+    ("ations", "", 4), ("ation", "", 4), ("ingly", "", 4), ("ments", "", 3), ("ment", "", 3),
+    ("sses", "ss", 1), ("ities", "", 4), ("ity", "", 4), ("ness", "", 3), ("ions", "", 4), ("ion", "", 4),
+    ("ies", "y", 2), ("ied", "y", 2), ("ings", "", 3), ("ing", "", 3), ("edly", "", 3), ("eed", "eed", 1), ("ed", "", 3),
+    ("xes", "x", 1), ("ches", "ch", 2), ("shes", "sh", 2), ("oes", "o", 2), ("ss", "ss", 1), ("us", "us", 1),
+    ("is", "is", 1), ("s", "", 3), ("ally", "al", 3), ("ly", "", 4),
+)  # fmt: skip
+
+
+def within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
+    """Whether an offset lies in one of the spans, which are in order and do not overlap."""
+    at = bisect_right(spans, offset, key=itemgetter(0))
+    return at > 0 and offset < spans[at - 1][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence (or line, list item, table row): token range and character range of its text."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+
+
+class Text:
+    """A text and its tokens: token i is `raw[starts[i]:ends[i]]`, with `words[i]`."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        plain = raw
+        self._origin: list[list[int]] | None = None
+        if ("&" in raw or not raw.isascii()) and DRESSED.search(raw):
+            plain, *self._origin = undress(raw)
+        pattern = PLAIN_TOKEN if plain.isascii() or not HAS_INNER.search(plain) else MARKED_TOKEN
+        self._parts: list[str] = pattern.split(plain)
+        self.tokens: list[str] = self._parts[1::2]
+        # A token longer than any word is not remembered: nobody fills the memory with them.
+        known = max(map(len, self.tokens), default=0) <= LONGEST_WORD
+        self.words: list[Word] = list(map(word_of if known else Word, self.tokens))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @lazy
+    def gaps(self) -> list[str]:
+        """What stands before each token (and, last, after all of them): white space."""
+        return self._parts[0::2]
+
+    @lazy
+    def _places(self) -> list[int]:
+        return list(accumulate(map(len, self._parts)))
+
+    @lazy
+    def starts(self) -> list[int]:
+        """Where each token starts."""
+        places = self._places[0:-1:2]
+        return places if self._origin is None else [self._origin[0][place] for place in places]
+
+    @lazy
+    def ends(self) -> list[int]:
+        """Where each token ends."""
+        places = self._places[1::2]
+        return places if self._origin is None else [self._origin[1][place - 1] for place in places]
+
+    @property
+    def blank(self) -> bool:
+        """Nothing in it that could be read: no letter and no digit."""
+        return not any(w.word or w.number for w in self.words)
+
+    @lazy
+    def lowers(self) -> list[str]:
+        """The tokens in lower case."""
+        return [w.lower for w in self.words]
+
+    @lazy
+    def folded(self) -> list[str]:
+        """The tokens in lower case, without accents."""
+        return [w.folded for w in self.words]
+
+    @lazy
+    def stems(self) -> list[str]:
+        """The stem of each token that carries content, '' for the others."""
+        return [w.stem if w.content else "" for w in self.words]
+
+    @lazy
+    def accented(self) -> bool:
+        """Whether any word carries an accent."""
+        return not self.raw.isascii() and any(w.accented for w in self.words)
+
+    @lazy
+    def code(self) -> list[tuple[int, int]]:
+        """Character ranges of fenced code blocks."""
+        return [m.span() for m in CODE.finditer(self.raw)] if "```" in self.raw or "~~~" in self.raw else []
+
+    @lazy
+    def urls(self) -> list[tuple[int, int]]:
+        """Character ranges of web addresses, without the punctuation that ends a sentence."""
+        if "://" not in self.raw and "www." not in self.raw.lower():
+            return []
+        found = []
+        for match in URL.finditer(self.raw):
+            trimmed = match.group().rstrip(".,;:!?)*_")
+            found.append((match.start(), match.start() + len(trimmed)))
+        return found
+
+    @lazy
+    def quoted(self) -> list[bool]:
+        """For each token, whether it stands inside quotation marks that are closed again in the same paragraph."""
+        inside = [False] * len(self.words)
+        if not any(mark in self.raw for mark in QUOTES):
+            return inside
+        opened: dict[str, int] = {}
+        for i, word in enumerate(self.words):
+            if "\n\n" in self.gaps[i]:
+                opened.clear()
+            mark = word.text
+            closing = next((o for o, c in QUOTES.items() if c == mark and o in opened), None)
+            if closing is not None:
+                for j in range(opened.pop(closing) + 1, i):
+                    inside[j] = True
+            elif mark in QUOTES and mark not in opened:
+                opened[mark] = i
+        return inside
+
+    def token_at(self, offset: int) -> int:
+        """The first token that ends after a character offset (the number of tokens if there is none)."""
+        return bisect_right(self.ends, offset)
+
+    @lazy
+    def _lines(self) -> list[int]:
+        return [0, *(i + 1 for i, c in enumerate(self.raw) if c == "\n")] if "\n" in self.raw else [0]
+
+    def line(self, offset: int) -> tuple[int, int]:
+        """Where the line that holds a character begins and ends."""
+        number = bisect_right(self._lines, offset)
+        end = self._lines[number] - 1 if number < len(self._lines) else len(self.raw)
+        return self._lines[number - 1], end
+
+    def slice(self, first: int, last: int) -> str:
+        """The original text from token `first` to token `last`, exclusive."""
+        return self.raw[self.starts[first] : self.ends[last - 1]] if first < last else ""

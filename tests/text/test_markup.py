@@ -1,0 +1,48 @@
+"""What of a draft is markup, and what a reader sees of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from stillme.text.markup import read_markup
+from stillme.text.tokens import Text
+
+
+def parts(draft: str) -> tuple[list[str], list[str]]:
+    """What is hidden and what stands apart."""
+    found = read_markup(Text(draft))
+    return [draft[a:b] for a, b in found.hidden], [draft[a:b] for a, b in found.apart]
+
+
+@pytest.mark.parametrize(
+    ("draft", "hidden", "apart"),
+    [
+        pytest.param("Plain text, 3 < 4.", [], [], id="none"),
+        pytest.param("<b>Free</b>", ["<b>", "</b>"], [], id="tags"),
+        pytest.param("<The fee is ninety>", [], [], id="what only looks like a tag is text"),
+        pytest.param("<b the fee is ninety>", [], [], id="words in a tag are text"),
+        pytest.param('<img src="a.png" alt="Free for all">', ['<img src="a.png" alt=', ">"], ['"Free for all"'], id="an alternative text"),
+        pytest.param('<p class="big red">x</p>', ['<p class="big red">', "</p>"], [], id="a class is seen by nobody"),
+        pytest.param('[map](m.png "Free for all")', ["m.png"], ['"Free for all"'], id="a link with a title"),
+        pytest.param("![Free for all](m.png)", ["m.png"], ["[Free for all]"], id="an image"),
+        pytest.param('[1]: https://a.example/b "Free for all"', ["https://a.example/b"], ['"Free for all"'], id="a link's definition"),
+        pytest.param("[^1]: Free for all", [], [], id="a footnote is text"),
+        pytest.param("```\nx = f(y)\n```", ["```\n", "x = f(y)\n", "```"], [], id="code"),
+        pytest.param("```\nx = 1  # it is free for all\n```", ["```\n", "x = 1  # ", "\n", "```"], ["it is free for all"], id="a comment"),
+        pytest.param('```\nprint("it is free for all")\n```', ["```\n", 'print("', '")\n', "```"], ["it is free for all"], id="a text in code"),
+        pytest.param("```\nIt is free for all.\n```", ["```\n", "\n", "```"], ["It is free for all."], id="prose in a code block"),
+    ],
+)  # fmt: skip
+def test_parts(draft: str, hidden: list[str], apart: list[str]) -> None:
+    """Exactly these characters."""
+    assert parts(draft) == (hidden, apart)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    ["<" * 20_000, "![" * 20_000, "<a b=" * 8_000, "```\n" * 8_000, '<a b="' * 8_000, '[a](b "' * 8_000],
+    ids=range(6),
+)
+def test_no_text_stalls_it(draft: str) -> None:
+    """Patterns are possessive and bounded: this returns."""
+    assert read_markup(Text(draft)) is not None
