@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
-QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models
+QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
+          tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
 .PHONY: demo serve test check unit quick soak release matrix test-training explore test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 

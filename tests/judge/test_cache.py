@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import stat
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.judge.support import (
     task,
     verdicts,
 )
+from tests.waiting import eventually
 
 SOON = Deadline.after(600)
 
@@ -123,8 +123,9 @@ def test_half_a_letter_in_a_quote_can_be_kept(tmp_path: Path) -> None:
 
 def until_waiting(cache: AnswerCache, others: int) -> None:
     """Return when so many wait for the answer that another asks for."""
-    while sum(len(asking._condition._waiters) for asking in cache._asking.values()) < others:  # type: ignore[attr-defined]
-        time.sleep(0.001)
+    assert eventually(
+        lambda: sum(len(asking._condition._waiters) for asking in cache._asking.values()) >= others  # type: ignore[attr-defined]
+    )
 
 
 def test_many_who_ask_the_same_at_once_ask_once() -> None:
