@@ -29,8 +29,8 @@ quick: ## the inner loop, within a minute: lint, and the tests of everything tha
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 -x -m "not slow" $(QUICK)
 
-soak: $(VENV)/tested ## kill and load loops at full length
-	STILLME_SOAK=1 $(BIN)/pytest tests/audit tests/service tests/storage
+soak: $(VENV)/tested ## every test, with loops of kills, load and drawn inputs at full length
+	STILLME_SOAK=1 $(BIN)/pytest -n 2
 
 release: ## build sdist and wheel, build the wheel again from the sdist, and check that what is installed from it verifies
 	PYTHON=$(PYTHON) .ci/release
@@ -56,8 +56,8 @@ test-model: $(VENV)/tested ## put a real small model behind the guard (downloads
 docs: $(VENV)/tested ## write the generated reference pages and schemas
 	$(BIN)/python docs/generate.py
 
-bench: $(VENV)/tested ## measure speed, side by side in one run
-	$(BIN)/python -m benchmarks.core
+bench: $(VENV)/tested ## measure speed, side by side in one run, within five minutes (LONG=1: every size and round; RECORD=file)
+	$(BIN)/python -m benchmarks.core $(if $(LONG),--long) $(if $(RECORD),--json $(RECORD))
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit

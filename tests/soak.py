@@ -1,4 +1,4 @@
-"""How long loops of kills and load are: a few rounds in `make test`, all of them in `make soak` (STILLME_SOAK=1)."""
+"""How long loops are: a few rounds in `make test`, all of them in `make soak` and `make explore`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 __all__ = ["IS_SOAK", "rounds"]
 
-IS_SOAK = bool(os.environ.get("STILLME_SOAK"))
+IS_SOAK = bool(os.environ.get("STILLME_SOAK") or os.environ.get("STILLME_EXPLORE"))
 
 
 def rounds(full: int, short: int = 3) -> int:

@@ -522,7 +522,7 @@ def test_killed_while_the_journal_takes_over(places: Callable[[int], list[str]],
 
 def test_killed_while_draining(places: Callable[[int], list[str]], folder: Path) -> None:
     """A drain that is killed again and again loses nothing and delivers nothing twice."""
-    found = run(killed_while_draining, places(1), folder, 60)
+    found = run(killed_while_draining, places(1), folder, rounds(60, 6))
 
     assert found["problems"] == []
     assert (found["returned"], found["left"]) == (rounds(2000, 500), 0)
