@@ -200,7 +200,8 @@ class Evidence:
     @lazy
     def draft_sentences(self) -> list[Sentence]:
         """The sentences of the draft; what stands apart in its markup is one of its own."""
-        return split(self.draft, [m.span for m in self.markers], self.markup.apart)
+        edges = ((at, at) for at in self.markup.breaks)
+        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *edges])
 
     @lazy
     def markup(self) -> Markup:
