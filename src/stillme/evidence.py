@@ -35,6 +35,7 @@ from stillme.text.language import identify
 from stillme.text.markup import Markup, read_markup
 from stillme.text.names import Name, capitalised_words
 from stillme.text.sentences import Sentence, split
+from stillme.text.spelling import respelt
 from stillme.text.tokens import Text, within
 
 __all__ = ["DEFAULT_GROUNDER", "Evidence"]
@@ -115,8 +116,8 @@ class Evidence:
 
     @lazy
     def draft(self) -> Text:
-        """The draft answer; blank in Pattern B."""
-        return Text(self.request.draft_answer or "")
+        """The draft answer; blank in Pattern B. Vietnamese without accents is read in the spelling of the passages."""
+        return respelt(Text(self.request.draft_answer or ""), [passage.text for passage in self.passages])
 
     @lazy
     def passages(self) -> list[Passage]:

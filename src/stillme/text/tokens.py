@@ -10,6 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
@@ -196,6 +197,15 @@ class Text:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def spelt(self, tokens: Sequence[str]) -> Text:
+        """The same text at the same places, its tokens read in another spelling."""
+        other = copy(self)
+        vars(other).clear()
+        vars(other).update(raw=self.raw, _origin=self._origin, _parts=self._parts, tokens=list(tokens))
+        other.words = list(map(word_of, tokens))
+        vars(other)["accented"] = any(word.accented for word in other.words)
+        return other
 
     @lazy
     def gaps(self) -> list[str]:
