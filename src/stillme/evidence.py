@@ -187,11 +187,14 @@ class Evidence:
 
     @lazy
     def draft_language(self) -> str:
-        """The language the draft is written in; where it is all code, that of its comments."""
+        """The language the draft is written in, or what it claims where a courtesy is in another; of code, that of its comments."""
         found = identify(self.draft)
-        if found != "unknown" or not self.draft.code:
+        if found == self.language:
             return found
-        return identify(Text("\n".join(self.draft.raw[a:b] for a, b in self.markup.apart)))
+        if found == "unknown" and self.draft.code:
+            return identify(Text("\n".join(self.draft.raw[a:b] for a, b in self.markup.apart)))
+        claimed = "\n".join(self.draft.slice(claim.first, claim.last) for claim in self.factual_claims)
+        return self.language if identify(Text(claimed)) == self.language else found
 
     @lazy
     def markers(self) -> list[Marker]:

@@ -131,7 +131,7 @@ class _Reader:
         kind = FACT if assents else self._kind(wrapping, s, own)
         first, last = wrapping.first, wrapping.last
         if kind == FACT and wrapping.content and "refusal" in wrapping.names:
-            first = self._behind_refusal(wrapping)
+            first = wrapping.behind_refusal or first
         if kind != FACT or assents or first >= last:
             first, last = s.first, s.last
         cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
@@ -286,12 +286,6 @@ class _Reader:
             return False
         names_it = not w.states() and len(w.content) <= MOST_IN_A_LABEL
         return "announcing" in w.names or (not w.denies() and (w.opens_list or names_it))
-
-    def _behind_refusal(self, w: Wrapping) -> int:
-        """'I could not find the price, but it is usually $50': what is judged is the second half."""
-        end = max(m.last for m in w.matches if m.name == "refusal")
-        joint = next((m for m in w.matches if m.name == "contrast" and m.first >= end), None)
-        return joint.last if joint is not None and joint.last < w.last else w.first
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:

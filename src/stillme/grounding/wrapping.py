@@ -105,6 +105,7 @@ class Wrapping:
         self.known = known
         self.peeled: list[str] = []
         """The lists whose phrases were taken away, in order."""
+        first, last = self._cell(first, last)
         self.last = self._without_tail(first, last)
         self.first = self._without_front(self._behind_speaker(first, self.last), self.last)
 
@@ -208,8 +209,7 @@ class Wrapping:
     def _is_about_the_answer(self) -> bool:
         """'That is all the source says.': every word is about the exchange, none about the matter, and it is no answer by itself."""
         words, lowers = self.draft.words, self.draft.lowers
-        spoken_of = [words[i].stem for i in self.content if lowers[i] not in _words("attributing")]
-        about_it = any(stem in self.known.stems or stem in self.asked.stems for stem in spoken_of)
+        about_it = any(words[i].stem in self.known.stems for i in self.content if lowers[i] not in _words("attributing"))
         if self.asked.yes_or_no or about_it or self.has_figure or self.denies():
             return False
         if any(lowers[i] in _words("reversing") for i in self.content):
@@ -219,12 +219,22 @@ class Wrapping:
         return all(lowers[i] in polite for i in self.content)
 
     def _goes_on(self, left: Sequence[int]) -> bool:
-        """Whether something else is said behind the refusal: after a 'but', or after an 'and' with a verb of its own."""
+        """Whether something else is said beside the refusal, or after an 'and' with a verb of its own."""
         end = max(m.last for m in self.matches if m.name == "refusal")
-        turn = min((m.last for m in self.matches if m.name == "contrast" and m.first >= end), default=self.last)
         joints = (i for i in range(end, self.last) if self.draft.lowers[i] in _words("joining"))
         more = next((i + 1 for i in joints if self.states(frozenset(range(self.first, i + 1)))), self.last)
-        return any(i >= min(turn, more) and self.draft.words[i].stem not in self.asked.stems for i in left)
+        begin = min(more, self.behind_refusal or self.last)
+        return any(i >= begin and self.draft.words[i].stem not in self.asked.stems for i in left)
+
+    @lazy
+    def behind_refusal(self) -> int | None:
+        """Where something else begins: 'I could not find it, but …', 'While I cannot say more, …'."""
+        refusals = [m for m in self.matches if m.name == "refusal"]
+        begin, end = min(m.first for m in refusals), max(m.last for m in refusals)
+        turns = [m for m in self.matches if m.name == "contrast"]
+        if any(m.last <= begin for m in turns):
+            return next((i + 1 for i in range(end, self.last) if self.draft.words[i].text == ","), None)
+        return next((m.last for m in turns if m.first >= end), None)
 
     def _figures_known(self) -> bool:
         words = self.draft.words
@@ -251,6 +261,22 @@ class Wrapping:
     def _speaks(self, i: int) -> bool:
         word = self.draft.words[i]
         return i not in self.silent and (word.word or word.number)
+
+    def _cell(self, first: int, last: int) -> tuple[int, int]:
+        """The one cell of a table row that states something, where the others only number it or name a source; else the whole row."""
+        bars = [i for i in range(first, last) if self.draft.words[i].text == "|"]
+        cells = list(zip([first, *(i + 1 for i in bars)], [*bars, last], strict=True))
+        stating = [cell for cell in cells if any(lower in _words("stating") for lower in self.draft.lowers[slice(*cell)])]
+        if not bars or len(stating) != 1:
+            return first, last
+        numbers = cells[0][1] - cells[0][0] == 1 and self.draft.words[first].number
+        others = [range(*cell) for cell in cells if cell != stating[0] and not (numbers and cell == cells[0])]
+        return stating[0] if all(self._labels_row(i) for cell in others for i in cell) else (first, last)
+
+    def _labels_row(self, i: int) -> bool:
+        """Whether a word of a cell is about the exchange, the title of a source or a single letter."""
+        word = self.draft.words[i]
+        return self._is_about_exchange(i) or word.stem in self.known.titles or len(word.text) == 1
 
     def _without_front(self, first: int, last: int) -> int:
         """The first token behind greetings, lead-ins and hedges; 'I'm happy to help' goes only before a mark that ends it."""
@@ -322,10 +348,11 @@ class Wrapping:
         names = [word_of(name) for name in (label.group(1) or label.group(2)).split()]
         if len(names) > MOST_IN_A_SPEAKER or not all(map(self._may_speak, names)):
             return first
-        if not any(lower in _words("stating") or _is_past(lower, 1) for lower in self.draft.lowers[behind:last]):
+        states = any(lower in _words("stating") or _is_past(lower, 1) for lower in self.draft.lowers[behind:last])
+        if behind >= last or not (states or any(m.name in POLITE for m in self._anchored(behind, last))):
             return first
         self.peeled.append("lead")
-        return min(behind, last)
+        return behind
 
     def _may_speak(self, word: Word) -> bool:
         """Whether a word of a label is a name or a part in the exchange, and neither the matter nor a judgement of what follows."""
@@ -415,7 +442,8 @@ class Wrapping:
                 and not self.draft.words[match.first].capital
             ):
                 before = self.draft.words[match.first - 1].text
-                if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or match.name == "particle":
+                particle = match.name == "particle" and self.draft.accented  # 'day' is no 'đấy'
+                if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or particle:
                     return match
         return self._attribution(start, end) or self._unlisted_tag(start, end)
 

@@ -31,6 +31,7 @@ DEFINITION: Final = re.compile(
 )
 LATEX: Final = re.compile(
     r"\\[A-Za-z]{2,20}+\{|\$\$|\\[()\[\]]|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
+    r"|(?<=\()[^\W\d_A-Za-zÀ-ỹ](?=\))"  # a face
 )
 IMAGE: Final = re.compile(r"!\[[^\[\]\n]{1,500}+\]\(")
 FENCE: Final = re.compile(r"(```+|~~~+)[ \t]*+")
@@ -41,6 +42,7 @@ PLAIN: Final = re.compile(r"[\w'’.,!?$€£₫%-]++")
 NOTE: Final = re.compile(
     r"(?:(?<=[.,;:!?\"”»)])|(?<=[^\W\d_]{4}))(?:[¹²³⁰⁴-⁹]{1,3}+|<sup>\s*+\[?+\d{1,3}+\]?+\s*+</sup>|\*{1,3}+(?=\s*+\Z|\s*+\n))(?!\w)"
 )
+KEY: Final = re.compile(r"[{,]\s*+\"([\w ]{1,40}+)\"\s*+:(?=\s*+\")")
 MOST_SPACE: Final = 40
 LEAST_WORDS: Final = 3
 PLAIN_SHARE: Final = 0.8
@@ -74,6 +76,7 @@ def read_markup(draft: Text) -> Markup:
     """The markup of a draft."""
     raw = draft.raw
     hidden = [match.span() for pattern in (LATEX, NOTE, _note()) for match in pattern.finditer(raw)]
+    hidden += [key.span(1) for key in KEY.finditer(raw) if key.group(1).replace(" ", "_").lower() in _words("keys")]
     apart, breaks = list[Span](), list[int]()
     for found in (*_tags(raw), *_links(raw), *_code(draft)):
         hidden += found.hidden

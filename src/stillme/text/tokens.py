@@ -42,6 +42,12 @@ DRESSED: Final = re.compile(
     "|&(?:#[0-9]{1,7}+|#[xX][0-9a-fA-F]{1,6}+|[A-Za-z]{2,8}+);"
     r"|(?<=[^\W\d_])(?:\*{2,3}+|</?+(?:b|i|u|em|strong|span|mark)>)(?=[^\W\d_])"
 )
+# A part of a word in bold or italics: 'Wh**eels**'.
+SET_OFF: Final = re.compile(
+    r"(?<=[^\W\d_])(\*{2,3}+|<(?:b|i|u|em|strong|span|mark)>)[^\W\d_]++(\*{2,3}+|</(?:b|i|u|em|strong|span|mark)>)"
+)
+# A digit on a key: at the start of a line it numbers the line.
+KEY_CAP: Final = re.compile("(?<=[0-9])\ufe0f?+\u20e3")
 # L e t t e r s  s e t  a p a r t: of so many in a row, one space parts letters and more part words.
 SPACED: Final = re.compile(r"(?<!\S)[^\W_](?: {1,3}[^\W_](?!\S)){7,}+")
 LETTER_SPACE: Final = re.compile(r"(?<! ) (?! )")
@@ -70,16 +76,23 @@ def undress(text: str) -> tuple[str, list[int], list[int]]:
 
 def _replaced(text: str) -> list[tuple[int, int, str]]:
     """What stands for plain letters, with its place, in order."""
-    dressed = [(*m.span(), _plain_form(m.group())) for m in DRESSED.finditer(text)]
+    found = {(*m.span(), _plain_form(m.group())) for m in DRESSED.finditer(text)}
+    found.update((*m.span(part), "") for m in SET_OFF.finditer(text) for part in (1, 2))
+    found.update((*m.span(), ")" if _numbers_line(text, *m.span()) else "") for m in KEY_CAP.finditer(text))
     rows = (m.span() for m in SPACED.finditer(text) if "  " in m.group())
-    spaces = [(*m.span(), "") for start, end in rows for m in LETTER_SPACE.finditer(text, start, end)]
-    return sorted((start, end, plain) for start, end, plain in (*dressed, *spaces) if plain != text[start:end])
+    found.update((*m.span(), "") for start, end in rows for m in LETTER_SPACE.finditer(text, start, end))
+    return sorted((start, end, plain) for start, end, plain in found if plain != text[start:end])
+
+
+def _numbers_line(text: str, start: int, end: int) -> bool:
+    return text[start - 2 : start - 1] in ("", "\n") and text[end : end + 1].isspace()
 
 
 def _has_dress(text: str) -> bool:
     """Whether anything in a text may stand for plain letters."""
     marked = not text.isascii() or any(mark in text for mark in ("&", "**", "</"))
-    return (marked and DRESSED.search(text) is not None) or ("  " in text and SPACED.search(text) is not None)
+    spaced = "  " in text and SPACED.search(text) is not None
+    return spaced or (marked and any(pattern.search(text) for pattern in (DRESSED, KEY_CAP)))
 
 
 def _plain_form(dressed: str) -> str:

@@ -19,7 +19,7 @@ from stillme.validators.base import Repair
 
 __all__ = ["CitationRequired"]
 
-CLOSING = ' \t\n.!?…:;,"”’»()*_|'
+CLOSING = ' \t\n.!?…:;,"”’»()*_|—–'
 
 
 @dataclass(frozen=True, slots=True)
