@@ -73,12 +73,16 @@ class Trial:
 def main() -> None:
     """Measure, print, and write a record on request."""
     options = argparse.ArgumentParser(description=__doc__.partition(":")[0] if __doc__ else "")
-    options.add_argument("--wrappings", type=Path, default=DATA / "wrappings.tsv", help="language, kind and text by tabs")
+    options.add_argument(
+        "--wrappings", type=Path, default=DATA / "wrappings.tsv", help="language, kind and text by tabs"
+    )
     options.add_argument("--pairs", type=Path, default=DATA / "claim_pairs.yaml", help="true and false claims")
     options.add_argument("--part", choices=PARTS, action="append", help="only this half; both unless told")
     options.add_argument("--kind", help="only wrappings of this kind")
     options.add_argument("--lang", help="only wrappings of this language")
-    options.add_argument("--sample", type=int, default=4, help="how many pairs a wrapping meets; others for each wrapping")
+    options.add_argument(
+        "--sample", type=int, default=4, help="how many pairs a wrapping meets; others for each wrapping"
+    )
     options.add_argument("--show", action="store_true", help="print each claim that was judged wrong")
     options.add_argument("--json", type=Path, help="write the counts as a run record")
     given = options.parse_args()
@@ -110,9 +114,7 @@ def read(path: Path) -> list[Wrapping]:
 
 def judged_right(guard: Guard, pair: dict[str, Any]) -> bool:
     """Whether both claims of a pair are judged right without a wrapping."""
-    return all(
-        (verify(guard, pair, f"{pair[name]}.").action in DELIVERED) == (name == "right") for name in NAMES
-    )
+    return all((verify(guard, pair, f"{pair[name]}.").action in DELIVERED) == (name == "right") for name in NAMES)
 
 
 def run(guard: Guard, wrappings: Sequence[Wrapping], pairs: Sequence[dict[str, Any]], sample: int) -> Iterator[Trial]:

@@ -297,10 +297,11 @@ class Evidence:
     def hidden(self) -> frozenset[int]:
         """The tokens of the draft that are markup, citation markers, web addresses or hedges in brackets: no part of what it says."""
         spans = [*(m.unread for m in self.markers), *self.draft.urls, *self.markup.hidden]
-        at, starts = self.draft.token_at, self.draft.starts
+        starts = self.draft.starts
+        tokens = (i for a, b in spans for i in range(self.draft.token_at(a), bisect_left(starts, b)) if starts[i] >= a)
         layout = (i for i, word in enumerate(self.draft.words) if word.text in LAYOUT)
         hedged = (i for first, last in self.hedges for i in range(first, last))
-        return frozenset((*(i for a, b in spans for i in range(at(a), bisect_left(starts, b))), *layout, *hedged))
+        return frozenset((*tokens, *layout, *hedged))
 
     @lazy
     def hedges(self) -> list[tuple[int, int]]:

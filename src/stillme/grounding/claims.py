@@ -142,7 +142,7 @@ class _Reader:
         heading = _is_heading(self.draft, s)
         if heading or (_at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"):
             self.in_sources = "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
-        if not w.spoken and not w.peeled:
+        if (not w.spoken and not w.peeled) or w.only_numbers:
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
         self.takes_leave = kind != FACT and "valediction" in claim_lexicon().names(self.draft, s.first, s.last)

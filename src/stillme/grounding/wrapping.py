@@ -40,7 +40,7 @@ MOST_NAMED: Final = 3
 CLOCK: Final = r"[\[(]\d{1,2}+[:.h]\d{2}(?::\d{2})?+(?:\s?+[ap]m)?+[\])]"
 # Who speaks, and when, before what is said: 'ANNA:', '**Bot** (10:42):', '[10:42] bot:', '<Support>'.
 SPEAKER: Final = re.compile(
-    rf"(?:{CLOCK}\s*+)?+[*_`]*+(?:<([^<>\n]{{1,40}}+)>|([^\W\d_](?:[^\W\d_]|[ .'’-]){{0,40}}+)[*_`]*+\s*+(?:{CLOCK})?+\s*+:)[*_`]*+\s",
+    rf"(?:{CLOCK}\s*+)?+[*_`]*+(?:<([^<>\n]{{1,40}}+)>|([^\W\d_](?:[^\W\d_]|[ .'’-]){{0,40}}+)[*_`]*+\s*+(?:{CLOCK})?+\s*+[:>])[*_`]*+\s",
     re.IGNORECASE,
 )
 BEFORE_SPEAKER: Final = " \t-*•>_`—–|"
@@ -159,11 +159,7 @@ class Wrapping:
     def states(self, but_for: Collection[int] = ()) -> bool:
         """Whether a word is left by which a line is a statement and not the name of something."""
         lowers = [self.draft.lowers[i] for i in self.spoken]
-        return any(
-            lowers[k] in _words("stating") or _is_past(lowers[k], k) or _has_object(lowers, k)
-            for k, i in enumerate(self.spoken)
-            if i not in but_for
-        )
+        return any(_is_verb(lowers, k) for k, i in enumerate(self.spoken) if i not in but_for)
 
     @property
     def opens_list(self) -> bool:
@@ -209,14 +205,23 @@ class Wrapping:
     def _is_about_the_answer(self) -> bool:
         """'That is all the source says.': every word is about the exchange, none about the matter, and it is no answer by itself."""
         words, lowers = self.draft.words, self.draft.lowers
-        about_it = any(words[i].stem in self.known.stems for i in self.content if lowers[i] not in _words("attributing"))
-        if self.asked.yes_or_no or about_it or self.has_figure or self.denies():
-            return False
-        if any(lowers[i] in _words("reversing") for i in self.content):
-            return False
+        matter = [
+            i for i in self.content if words[i].stem in self.known.stems and lowers[i] not in _words("attributing")
+        ]
+        most = len(self.content) // 2 if self.draft.accented else 0  # syllables are shared by chance
         to_reader = any(lowers[i] in _words("persons") for i in self.spoken)
-        polite = _words("exchange") | (_polite_words() if to_reader else frozenset())
+        offers = to_reader and lowers[self.first] in _words("conditions")
+        if self.asked.yes_or_no or len(matter) > most or self.has_figure or (self.denies() and not offers):
+            return False
+        polite = (_words("exchange") | (_polite_words() if to_reader else frozenset())) - _words("saying_no")
         return all(lowers[i] in polite for i in self.content)
+
+    @property
+    def only_numbers(self) -> bool:
+        """'Q1.', 'Câu 2.': a number, and at most a word or a letter for what is numbered."""
+        named = [i for i in self.spoken if not self.draft.words[i].number]
+        numbered = all(self.draft.lowers[i] in _words("numbered") or len(self.draft.lowers[i]) == 1 for i in named)
+        return len(self.spoken) == 2 and len(named) == 1 and numbered
 
     def _goes_on(self, left: Sequence[int]) -> bool:
         """Whether something else is said beside the refusal, or after an 'and' with a verb of its own."""
@@ -266,7 +271,7 @@ class Wrapping:
         """The one cell of a table row that states something, where the others only number it or name a source; else the whole row."""
         bars = [i for i in range(first, last) if self.draft.words[i].text == "|"]
         cells = list(zip([first, *(i + 1 for i in bars)], [*bars, last], strict=True))
-        stating = [cell for cell in cells if any(lower in _words("stating") for lower in self.draft.lowers[slice(*cell)])]
+        stating = [cell for cell in cells if _is_statement(self.draft.lowers[slice(*cell)])]
         if not bars or len(stating) != 1:
             return first, last
         numbers = cells[0][1] - cells[0][0] == 1 and self.draft.words[first].number
@@ -346,19 +351,27 @@ class Wrapping:
             return first
         behind = self.draft.token_at(label.end())
         names = [word_of(name) for name in (label.group(1) or label.group(2)).split()]
-        if len(names) > MOST_IN_A_SPEAKER or not all(map(self._may_speak, names)):
+        if len(names) > MOST_IN_A_SPEAKER or not self._may_speak(names):
             return first
-        states = any(lower in _words("stating") or _is_past(lower, 1) for lower in self.draft.lowers[behind:last])
+        shouted = all(name.upper for name in names) and last - behind > MOST_IN_A_SPEAKER
+        states = shouted or _is_statement(self.draft.lowers[behind:last])
         if behind >= last or not (states or any(m.name in POLITE for m in self._anchored(behind, last))):
             return first
         self.peeled.append("lead")
         return behind
 
-    def _may_speak(self, word: Word) -> bool:
-        """Whether a word of a label is a name or a part in the exchange, and neither the matter nor a judgement of what follows."""
-        turns = word.lower in _negations() or word.lower in _words("reversing") or word.lower in _words("saying_no")
-        matter = word.stem in self.known.stems or word.stem in self.asked.stems
-        return not turns and not matter and (word.capital or word.lower in _words("speakers"))
+    def _may_speak(self, names: Sequence[Word]) -> bool:
+        """Whether a label names somebody or a part in the exchange, and is neither the matter nor a judgement of what follows.
+
+        A Vietnamese label may share a syllable with the sources, and has a capital only at its start.
+        """
+        accented = any(name.accented for name in names)
+        turning = _negations() | _words("reversing") | _words("saying_no")
+        matter = [name.stem in self.known.stems or name.stem in self.asked.stems for name in names]
+        capital = [name.capital or name.lower in _words("speakers") for name in names]
+        if any(name.lower in turning or name.lower in _words("stating") for name in names):
+            return False
+        return (not all(matter) and capital[0]) if accented else (not any(matter) and all(capital))
 
     def _colon(self, first: int, last: int) -> int:
         """The token behind a colon or dash before which there are only words about the exchange; behind a comma, if they speak to the
@@ -389,6 +402,13 @@ class Wrapping:
                 if turns % 2 == 0:
                     self.peeled.append("lead")
                 return at + 1 if turns % 2 == 0 else 0
+            if (
+                turns == 2
+                and word.lower in _words("saying")
+                and self.draft.lowers[at + 1] not in _words("complementisers")
+            ):
+                self.peeled.append("lead")
+                return at + 1
             if word.lower in _negations() or word.lower in _words("reversing"):
                 turns += 1
             elif at not in self.silent and not self._is_beside_the_matter(at, first):
@@ -450,7 +470,9 @@ class Wrapping:
     def _attribution(self, start: int, end: int) -> Match | None:
         """What behind a comma or in brackets only says where it stands: '…, says the source.', '(see the passage above)'."""
         words, lowers = self.draft.words, self.draft.lowers
-        mark = next((i for i in range(end - 1, max(start, end - LONGEST_ATTRIBUTION), -1) if words[i].text in ",—–("), None)
+        mark = next(
+            (i for i in range(end - 1, max(start, end - LONGEST_ATTRIBUTION), -1) if words[i].text in ",—–("), None
+        )
         tail = range(mark + 1, end) if mark is not None else range(0)
         attributes = any(lowers[i] in _words("attributing") for i in tail)
         plain = all(self._is_about_exchange(i) and lowers[i] not in _words("conditions") for i in tail)
@@ -470,6 +492,15 @@ class Wrapping:
         )
         plain = not any(words[i].number or words[i].capital for i in range(comma + 1, end))
         return Match("tag", comma + 1, end) if beside and plain and comma + 1 < end else None
+
+
+def _is_verb(lowers: Sequence[str], place: int) -> bool:
+    """Whether a word makes a statement of its line."""
+    return lowers[place] in _words("stating") or _is_past(lowers[place], place) or _has_object(lowers, place)
+
+
+def _is_statement(lowers: Sequence[str]) -> bool:
+    return any(_is_verb(lowers, place) for place in range(len(lowers)))
 
 
 def _is_past(lower: str, place: int) -> bool:

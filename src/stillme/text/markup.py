@@ -69,7 +69,7 @@ def _words(name: str) -> frozenset[str]:
 def _note() -> re.Pattern[str]:
     """A note pointed to in brackets: '[note 1]', '(xem chú thích 2)'."""
     names = "|".join(sorted(word.replace("_", " ") for word in _words("notes")))
-    return re.compile(rf"[\[(](?:(?:see|xem)\s++)?+(?:{names})\.?+\s*+\d{{1,3}}+[\])]", re.IGNORECASE)
+    return re.compile(rf"[\[(](?:(?:see|xem)\s++)?+(?:{names})\.?+\s*+\d{{0,3}}+[\])]", re.IGNORECASE)
 
 
 def read_markup(draft: Text) -> Markup:

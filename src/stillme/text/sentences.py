@@ -74,14 +74,15 @@ def _trim(text: Text, first: int, last: int) -> Sentence | None:
 
 
 def _behind_numbering(text: Text, first: int, last: int) -> int:
-    """The token behind '1.', '2)', 'b)' or '(iv)' at the start of a line, as long as something stands behind it."""
+    """The token behind '1.', '2)', '3/', 'b)' or '(iv)' at the start of a line, as long as something stands behind it."""
     words = [word.lower for word in text.words[first : min(last, first + 4)]]
     opened = words[:1] == ["("]
     if len(words) < 3 + opened or not _line_start(text, first):
         return first
     number, mark = words[opened], words[opened + 1]
     letter = mark == ")" and (len(number) == 1 or set(number) <= ROMAN)
-    return first + 2 + opened if (number.isdigit() and mark in CLOSING[opened:]) or letter else first
+    slash = mark == "/" and bool(text.gaps[first + 2])
+    return first + 2 + opened if (number.isdigit() and (mark in CLOSING[opened:] or slash)) or letter else first
 
 
 def _parts_clauses(text: Text, i: int) -> bool:

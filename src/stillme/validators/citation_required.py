@@ -64,7 +64,8 @@ def end_of_words(evidence: Evidence, claim: Claim, closing: str = CLOSING) -> in
     """Where what a claim says ends: before a question tag, the marks and tags that close it and the markers behind them."""
     raw, markup = evidence.draft.raw, evidence.markup.hidden
     first = bisect_left(markup, (claim.start, 0))
-    tags = {end: start for start, end in markup[first : bisect_left(markup, (claim.end, 0))]}
+    # of two that end together the longer counts
+    tags = {end: start for start, end in reversed(markup[first : bisect_left(markup, (claim.end, 0))])}
     markers = tags | {m.end: m.start for m in claim.markers}
     tagged = claim.last < evidence.draft.token_at(claim.end - 1)
     end = evidence.draft.ends[claim.last - 1] if tagged else claim.end
