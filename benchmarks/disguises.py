@@ -207,6 +207,7 @@ def recorded(trials: Sequence[Trial], given: argparse.Namespace, pairs: int, lef
     return {
         "version": __version__,
         "data_hash": hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest(),
+        "sample": given.sample,
         "pairs": pairs,
         "pairs_left_out": left_out,
         "wrappings": len({trial.wrapping for trial in trials}),

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from stillme.languages import load, word_rules
+from stillme.text.language import identify
 from stillme.text.tokens import Text, fold
 
 __all__ = ["respelt"]
@@ -38,8 +39,8 @@ class _Spellings:
                 if word.word:
                     self.counts.setdefault(word.folded, Counter())[word.lower] += 1
             self.rows.update((a, b) for a, b in pairwise(text.lowers))
-        for word in (*sorted(_negations()), *sorted(word_rules().stop)):
-            self.counts.setdefault(fold(word), Counter()).setdefault(word, 0)
+        for spelling in (*sorted(_negations()), *sorted(word_rules().stop)):
+            self.counts.setdefault(fold(spelling), Counter()).setdefault(spelling, 0)
 
     def best(self, folded: str, before: str) -> str:
         """The spelling that stands behind the word before it most often, else most often at all."""
@@ -58,7 +59,7 @@ def respelt(text: Text, sources: Sequence[Text]) -> Text:
     spellings, tokens = _Spellings(accented), list(text.tokens)
     for stretch in stretches:
         known = [i for i in stretch if text.folded[i] in spellings.counts]
-        if len(known) < LEAST_KNOWN * len(stretch):
+        if len(known) < LEAST_KNOWN * len(stretch) or _is_english(text, stretch):
             continue
         before = ""
         for i in stretch:
@@ -66,6 +67,10 @@ def respelt(text: Text, sources: Sequence[Text]) -> Text:
             if before != text.folded[i]:
                 tokens[i] = before.capitalize() if text.words[i].capital else before
     return text.spelt(tokens) if tokens != text.tokens else text
+
+
+def _is_english(text: Text, stretch: Sequence[int]) -> bool:
+    return identify(Text(" ".join(text.tokens[i] for i in stretch))) == "en"
 
 
 def _stretches(text: Text) -> Iterator[list[int]]:
