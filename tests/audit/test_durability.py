@@ -1,6 +1,6 @@
 """A verdict that was returned is never lost: processes are killed at random moments, and what they returned is counted.
 
-Every test runs a process of its own that imports everything once, has no threads, and forks the victims.
+One process imports everything once, has no threads, and forks for every test one that forks the victims.
 """
 
 from __future__ import annotations
@@ -455,10 +455,20 @@ def _interrupted(work: Callable[[], None], draw: random.Random) -> int:
         return 1
 
 
-def main(arguments: str) -> None:
-    """Run one of the above and print what it found."""
-    scenario, *rest = json.loads(arguments)
-    sys.stdout.write(json.dumps(globals()[scenario](*rest)))
+def main() -> None:
+    """For each line fork a process that runs one of the above and prints what it found."""
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            scenario, *rest = json.loads(line)
+            try:
+                result = globals()[scenario](*rest)
+            except BaseException:
+                result = {"problems": [traceback.format_exc()]}
+            sys.stdout.write(json.dumps(result) + "\n")
+            sys.stdout.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
 
 
 # the tests
@@ -488,17 +498,35 @@ def places(engine: str, folder: Path, request: pytest.FixtureRequest) -> Callabl
     return schemas
 
 
-def run(scenario: Callable[..., Result], locations: list[str], folder: Path, kills: int) -> Result:
+Run = Callable[[Callable[..., Result], list[str], Path, int], Result]
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[subprocess.Popen[str]]:
+    """A process that has imported everything and has no threads."""
+    command = [sys.executable, "-c", "from tests.audit.test_durability import main; main()"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def run(nursery: subprocess.Popen[str]) -> Run:
     """What a scenario found, in a process of its own."""
-    seed = int.from_bytes(os.urandom(4))
-    arguments = json.dumps([scenario.__name__, locations, str(folder), kills, seed])
-    command = [sys.executable, "-c", "import sys; from tests.audit.test_durability import main; main(sys.argv[1])"]
-    done = subprocess.run([*command, arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return {**json.loads(done.stdout), "seed": seed}
+    assert nursery.stdin is not None
+    assert nursery.stdout is not None
+    asks, answers = nursery.stdin, nursery.stdout
+
+    def ask(scenario: Callable[..., Result], locations: list[str], folder: Path, kills: int) -> Result:
+        seed = int.from_bytes(os.urandom(4))
+        asks.write(json.dumps([scenario.__name__, locations, str(folder), kills, seed]) + "\n")
+        asks.flush()
+        return {"kills": 0, "returned": 0, **json.loads(answers.readline()), "seed": seed}
+
+    return ask
 
 
-def test_killed_under_load(engine: str, places: Callable[[int], list[str]], folder: Path) -> None:
+def test_killed_under_load(run: Run, engine: str, places: Callable[[int], list[str]], folder: Path) -> None:
     """Killed again and again while four threads record: every store is valid and nothing that was returned is lost."""
     stores = rounds({"sqlite": 25, "postgres": 10}[engine], 1)
     kills = 12 * stores
@@ -509,7 +537,7 @@ def test_killed_under_load(engine: str, places: Callable[[int], list[str]], fold
     assert found["returned"] > kills // 4
 
 
-def test_killed_while_the_journal_takes_over(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_killed_while_the_journal_takes_over(run: Run, places: Callable[[int], list[str]], folder: Path) -> None:
     """What was spooled by processes that were killed comes into the chain, each entry once."""
     kills = rounds(40, 5)
 
@@ -520,7 +548,7 @@ def test_killed_while_the_journal_takes_over(places: Callable[[int], list[str]],
     assert found["returned"] >= kills
 
 
-def test_killed_while_draining(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_killed_while_draining(run: Run, places: Callable[[int], list[str]], folder: Path) -> None:
     """A drain that is killed again and again loses nothing and delivers nothing twice."""
     found = run(killed_while_draining, places(1), folder, rounds(60, 6))
 
@@ -529,7 +557,7 @@ def test_killed_while_draining(places: Callable[[int], list[str]], folder: Path)
     assert found["kills"] > 0
 
 
-def test_killed_while_removing(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_killed_while_removing(run: Run, places: Callable[[int], list[str]], folder: Path) -> None:
     """An erasure or a removal is there wholly, with its record, or not at all."""
     kills = rounds(24, 6)
 
@@ -540,7 +568,7 @@ def test_killed_while_removing(places: Callable[[int], list[str]], folder: Path)
     assert sum(found["outcomes"].values()) == kills
 
 
-def test_killed_while_creating(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_killed_while_creating(run: Run, places: Callable[[int], list[str]], folder: Path) -> None:
     """Two processes that make a store at once agree on it and its key, and neither is harmed when the other is killed."""
     kills = rounds(25, 4)
 
@@ -550,7 +578,7 @@ def test_killed_while_creating(places: Callable[[int], list[str]], folder: Path)
     assert found["returned"] >= 6 * kills
 
 
-def test_killed_while_buffering(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_killed_while_buffering(run: Run, places: Callable[[int], list[str]], folder: Path) -> None:
     """With `durability: buffered` a kill costs no more than the end of what was returned, and never the chain."""
     kills = rounds(12, 2)
 
@@ -560,7 +588,7 @@ def test_killed_while_buffering(places: Callable[[int], list[str]], folder: Path
     assert found["lost"] < found["returned"] / 2
 
 
-def test_processes_forked_from_one_that_writes(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_processes_forked_from_one_that_writes(run: Run, places: Callable[[int], list[str]], folder: Path) -> None:
     """As a server forks its workers: parent and children, with four threads each, keep one chain, killed or not."""
     found = run(written_together, places(1), folder, 4)
 
@@ -568,21 +596,23 @@ def test_processes_forked_from_one_that_writes(places: Callable[[int], list[str]
     assert found["returned"] > 140
 
 
-def test_a_child_that_outlives_the_store_of_its_parent(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_a_child_that_outlives_the_store_of_its_parent(
+    run: Run, places: Callable[[int], list[str]], folder: Path
+) -> None:
     """What it writes after the others have closed the store, each thinking itself the last, is not lost."""
     found = run(forked_and_left_behind, places(1), folder, 1)
 
     assert (found["returned"], found["problems"]) == (3, [])
 
 
-def test_a_child_forked_while_the_file_is_read(folder: Path) -> None:
+def test_a_child_forked_while_the_file_is_read(run: Run, folder: Path) -> None:
     """It refuses to use the store instead of harming it; later children can."""
     found = run(forked_while_in_use, [str(folder / "audit.db")], folder, 1)
 
     assert (found["refused"], found["returned"], found["problems"]) == (True, 3, [])
 
 
-def test_interrupted_by_signals(places: Callable[[int], list[str]], folder: Path) -> None:
+def test_interrupted_by_signals(run: Run, places: Callable[[int], list[str]], folder: Path) -> None:
     """Exceptions out of signal handlers break off whatever is under way; nobody hangs and nothing returned is lost."""
     found = run(interrupted_while_recording, places(1), folder, rounds(100, 15))
 
