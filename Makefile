@@ -14,7 +14,8 @@ demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FI
 serve: $(VENV)/serving ## set up, then serve verification and chat on http://127.0.0.1:8000
 	@$(BIN)/stillme serve
 
-test: $(VENV)/tested check unit ## set up, then lint, types, docs and tests against the built wheel
+test: $(VENV)/tested ## set up, then lint, types, docs and tests against the built wheel, side by side: tests wait much of their time
+	@$(MAKE) --no-print-directory --jobs=2 check unit
 
 check: $(VENV)/tested
 	$(BIN)/ruff check .
@@ -107,4 +108,4 @@ $(VENV)/tested: $(BIN)/python $(SOURCES)
 	@touch $@ $(VENV)/installed $(VENV)/serving
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
