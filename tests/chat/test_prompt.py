@@ -450,7 +450,7 @@ def turns_of(*contents: str) -> list[Turn]:
     ],
 )  # fmt: skip
 def test_the_conversation_is_bounded_and_says_what_is_missing(
-    contents: list[str], bounds: dict[str, int], lines: list[str], kept: int
+    contents: list[str], bounds: dict[str, Any], lines: list[str], kept: int
 ) -> None:
     """The latest turns stay; what is left out is counted, and nothing is cut unsaid."""
     prompt = build_prompt(QUESTION, [], turns_of(*contents), **bounds)

@@ -75,7 +75,7 @@ class Observer:
 
     name: ClassVar[str]
     stage: ClassVar[Stage] = "draft"
-    gates: ClassVar[dict[Reason, Gate]] = {}
+    gates: ClassVar[dict[str, Gate]] = {}
     early_exit: ClassVar[bool] = False
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
