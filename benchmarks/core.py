@@ -758,11 +758,11 @@ SECTIONS: Final[dict[str, Callable[[Effort], Record]]] = {
 }
 
 
-def machine(effort: Effort) -> Record:
+def machine(*, quick: bool) -> Record:
     """What is measured and where, and the calibration of the machine."""
     verdict = Guard().verify(request("en", "typical", "copied", 0))
     loop = Loop()
-    loop.tick(20 if effort is QUICK else 200)
+    loop.tick(20 if quick else 200)
     record: Record = {
         "version": stillme.__version__,
         "python": platform.python_version(),
@@ -771,7 +771,7 @@ def machine(effort: Effort) -> Record:
         "policy_hash": verdict.policy_hash,
         "model_id": verdict.model_id,
         "texts_hash": texts_hash(),
-        "quick": effort is QUICK,
+        "quick": quick,
         "loop": loop.record(),
     }
     print(f"stillme {record['version']}, {record['model_id']}, texts {record['texts_hash']}")
@@ -792,7 +792,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--section", action="append", choices=SECTIONS, help="only this one (may be repeated)")
     options = parser.parse_args(arguments)
     effort = QUICK if options.quick else LONG if options.long else USUAL
-    record = machine(effort)
+    record = machine(quick=options.quick)
     for name in options.section or SECTIONS:
         record |= SECTIONS[name](effort)
     progress("done")

@@ -619,7 +619,7 @@ print(*[verdict.validator_trace_id for verdict in said])
 def test_what_is_buffered_is_written_at_the_end_of_the_process(tmp_path: Path, moves_away: bool) -> None:
     """A program that just ends has kept what it returned."""
     path, journal = tmp_path / "audit.db", tmp_path / "journal"
-    command = [sys.executable, "-c", LAST_WORDS, path, journal, str(moves_away)]
+    command = [sys.executable, "-c", LAST_WORDS, *map(str, (path, journal, moves_away))]
 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     if moves_away:
