@@ -121,8 +121,8 @@ OTHER_FIELDS: dict[type[Any], dict[str, st.SearchStrategy[Any]]] = {
     Turn: {"role": WORDS, "content": WORDS, "extra key": JSON},
 }
 """Another value for each field that a verdict may rest on, and for a key that the contract does not know."""
-IDS = {VerifyRequest: {"request_id"}, Metadata: {"session_id"}, RetrievedPassage: set(), Turn: set()}
-PARTS = {VerifyRequest: {"retrieved_context", "metadata", "conversation"}}
+IDS: dict[type[Any], set[str]] = {VerifyRequest: {"request_id"}, Metadata: {"session_id"}, RetrievedPassage: set(), Turn: set()}
+PARTS: dict[type[Any], set[str]] = {VerifyRequest: {"retrieved_context", "metadata", "conversation"}}
 PLACES = [(model, name) for model, fields in OTHER_FIELDS.items() for name in fields]
 
 
@@ -152,7 +152,7 @@ def part_of(request: dict[str, Any], model: type[Any], draw: Any) -> dict[str, A
         RetrievedPassage: request["retrieved_context"],
         Turn: request["conversation"],
     }
-    return draw(st.sampled_from(of[model]))
+    return dict(draw(st.sampled_from(of[model])))
 
 
 def said(request: dict[str, Any]) -> str:
@@ -177,7 +177,7 @@ def keeping(request: dict[str, Any]) -> Recall:
 
 
 @pytest.mark.parametrize("model", OTHER_FIELDS)
-def test_every_field_of_the_contract_is_tried(model: Any) -> None:
+def test_every_field_of_the_contract_is_tried(model: type[Any]) -> None:
     """A field that the contract gains has to be tried below before this passes."""
     known = set(OTHER_FIELDS[model]) - {"extra key"} | IDS[model] | PARTS.get(model, set())
 
