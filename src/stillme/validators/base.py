@@ -75,7 +75,7 @@ class Observer:
 
     name: ClassVar[str]
     stage: ClassVar[Stage] = "draft"
-    gates: ClassVar[dict[str, Gate]] = {}
+    gates: ClassVar[dict[Reason, Gate]] = {}
     early_exit: ClassVar[bool] = False
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
