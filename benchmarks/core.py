@@ -12,12 +12,14 @@ machine. All ratios are taken from loops. What is being done is said on stderr; 
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import json
 import math
 import os
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -25,9 +27,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple
 
 import stillme
@@ -509,17 +512,17 @@ def measure_start(effort: Effort) -> Record:
     """Import and first verdict in fresh processes, each language first in every other one."""
     loop = Loop()
     times: dict[str, list[Spent]] = {}
-    with TemporaryDirectory() as compiled:
-        progress(f"a fresh process: {effort.starts * 2} starts")
-        start_once("en", "vi", compiled)  # compiles everything
-        until = time.monotonic() + effort.section_s
-        for n in range(effort.starts * 2):
-            if n > 1 and time.monotonic() > until:
-                break
-            loop.tick(5)
-            first, second = LANGUAGES if n % 2 == 0 else LANGUAGES[::-1]
-            for name, spent in start_once(first, second, compiled).items():
-                times.setdefault(name, []).append(spent._replace(loops=spent.cpu / loop.now))
+    compiled = compiled_folder()
+    progress(f"a fresh process: {effort.starts * 2} starts")
+    start_once("en", "vi", compiled)  # compiles everything
+    until = time.monotonic() + effort.section_s
+    for n in range(effort.starts * 2):
+        if n > 1 and time.monotonic() > until:
+            break
+        loop.tick(5)
+        first, second = LANGUAGES if n % 2 == 0 else LANGUAGES[::-1]
+        for name, spent in start_once(first, second, compiled).items():
+            times.setdefault(name, []).append(spent._replace(loops=spent.cpu / loop.now))
     heading("4. A fresh process: import and first verdict; code compiled, files in the disk cache", loop)
     print(f"  {'':<40}{'best ms':>9}{'median ms':>11}{'best cpu ms':>13}{'loops':>8}")
     parts: Record = {}
@@ -530,6 +533,14 @@ def measure_start(effort: Effort) -> Record:
             f"  {name:<40}{found['best_ms']:>9.1f}{found['p50_ms']:>11.1f}{found['best_cpu_ms']:>13.1f}{found['loops']:>8.1f}"
         )
     return {"parts": parts, "loop": loop.record()}
+
+
+@cache
+def compiled_folder() -> str:
+    """Where processes of this run keep compiled code, so that it is compiled once; it goes with the run."""
+    folder = mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def start_once(first: str, second: str, compiled: str) -> dict[str, Spent]:
@@ -560,9 +571,9 @@ def measure_memory(effort: Effort) -> Record:
     found: Record = {"resident_mb": None}
     if STATUS.exists():
         script = MEMORY_SCRIPT.format(status=str(STATUS), count=effort.verdicts)
-        with TemporaryDirectory() as compiled:
-            run_python("from stillme import Guard", compiled)  # compiling takes memory of its own
-            seen = json.loads(run_python(script, compiled)[1])
+        compiled = compiled_folder()
+        run_python("from stillme import Guard", compiled)  # compiling takes memory of its own
+        seen = json.loads(run_python(script, compiled)[1])
         found["resident_mb"] = {name: round(kilobytes / KB, 1) for name, kilobytes in seen.items()}
         for name, megabytes in found["resident_mb"].items():
             print(f"  {name:<28}{megabytes:>8.1f} MB resident")
