@@ -63,11 +63,11 @@ def _wanted(finding: Finding) -> Decision:
 
 
 def _verified(findings: Sequence[Finding], claims_made: bool) -> bool:
-    """No hard gate errored, something was checked, and factual claims went through Gate 4."""
+    """No hard gate errored, something was checked, and factual claims went past a validator that judges them."""
     if any(f.outcome == "errored" and f.gate is Gate.HARD for f in findings):
         return False
-    ran = {f.validator for f in findings if f.outcome in ("passed", "flagged")}
-    return bool(ran) and (not claims_made or "FactualHallucinationValidator" in ran)
+    ran = [f for f in findings if f.outcome in ("passed", "flagged")]
+    return any(f.judges_claims for f in ran) if claims_made else bool(ran)
 
 
 def band(probability: float, policy: Policy) -> Literal["low", "medium", "high"]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from numbers import Real
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
@@ -25,7 +25,7 @@ from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading
 from stillme.grounding.wrapping import Asked, asked_by, known_from
-from stillme.lazy import lazy
+from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
 from stillme.questions.answer_language import requested_language
 from stillme.questions.conflicts import Disagreement, find_conflicts
@@ -85,30 +85,15 @@ class Evidence:
         )
         return cls(request, as_of)
 
-    def with_draft(self, draft: str) -> Evidence:
+    def with_draft(self, draft: str, **changes: Any) -> Evidence:
         """The same request with another draft; what was read of question and passages is kept."""
-        other = replace(self, request=self.request.model_copy(update={"draft_answer": draft}))
-        shared = (
-            "query",
-            "query_language",
-            "query_conduct",
-            "passages",
-            "language",
-            "need",
-            "asked",
-            "ambiguity",
-            "conflicts",
-            "similarities",
-            "conversation",
-            "library",
-            "known_names",
-        )
-        other.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
+        other = replace(self, request=self.request.model_copy(update={"draft_answer": draft, **changes}))
+        share(self, other)
         return other
 
     # what was given
 
-    @lazy
+    @shared
     def query(self) -> Text:
         """The user's question."""
         return Text(self.request.query)
@@ -118,13 +103,13 @@ class Evidence:
         """The draft answer; blank in Pattern B."""
         return Text(self.request.draft_answer or "")
 
-    @lazy
+    @shared
     def passages(self) -> list[Passage]:
         """The passages that can be read: those of white space are no evidence."""
         given = self.request.retrieved_context
         return [Passage(number, p) for number, p in enumerate(given, 1) if p.text.strip()]
 
-    @lazy
+    @shared
     def conversation(self) -> list[Text]:
         """Earlier turns, oldest first; they resolve references and are never evidence."""
         return [Text(turn.content) for turn in self.request.conversation]
@@ -136,12 +121,12 @@ class Evidence:
 
     # the question
 
-    @lazy
+    @shared
     def query_language(self) -> str:
         """The language the question is written in."""
         return identify(self.query)
 
-    @lazy
+    @shared
     def language(self) -> str:
         """The language the user is to be answered in."""
         asked = requested_language(self.query)
@@ -156,17 +141,17 @@ class Evidence:
             (found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown"
         )
 
-    @lazy
+    @shared
     def need(self) -> Need:
         """What the question asks for, and whether that needs a source."""
         return need_of(self.query)
 
-    @lazy
+    @shared
     def query_conduct(self) -> Conduct:
         """What the classifiers suspect of the question."""
         return judge_query(self.query, self.query_language, self.embed)
 
-    @lazy
+    @shared
     def similarities(self) -> list[float]:
         """For each passage, the given similarity or the computed one."""
         embed = self.embed if self.need.source_required else None  # else no threshold is asked
@@ -177,10 +162,10 @@ class Evidence:
         """The best similarity, or None without passages."""
         return max(self.similarities, default=None)
 
-    @lazy
+    @property
     def ambiguity(self) -> Ambiguity | None:
         """Why the question cannot be answered as it stands, if so."""
-        return find_ambiguity(self.query, self.conversation, self.library)
+        return self._shelf.ambiguity
 
     # the draft
 
@@ -232,7 +217,7 @@ class Evidence:
         results = [value for value in asked if value is not None]
         return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], vietnamese=vi)
 
-    @lazy
+    @shared
     def asked(self) -> Asked:
         """What the question is about."""
         kind = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
@@ -258,7 +243,7 @@ class Evidence:
     @lazy
     def known_names(self) -> frozenset[str]:
         """Words that stand capitalised inside a sentence anywhere in the request."""
-        return capitalised_words([self.query, self.draft, *self.conversation, *(p.text for p in self.passages)])
+        return self._sources.names | capitalised_words([self.draft])
 
     @lazy
     def grounding_task(self) -> GroundingTask:
@@ -330,10 +315,18 @@ class Evidence:
 
     # the sources
 
-    @lazy
+    @property
     def library(self) -> Library:
         """The passages, read and indexed."""
-        return Library(self.passages, self.known_names)
+        return self._shelf.library
+
+    @lazy
+    def _shelf(self) -> _Shelf:
+        return self._sources.known_by(self.known_names)
+
+    @shared
+    def _sources(self) -> _Sources:
+        return _Sources(self.query, self.conversation, self.passages)
 
     @property
     def source_readings(self) -> list[Reading]:
@@ -357,10 +350,10 @@ class Evidence:
 
     # the sources among themselves
 
-    @lazy
+    @property
     def conflicts(self) -> list[Disagreement]:
         """Where two sources disagree."""
-        return find_conflicts(self.library, self.query)
+        return self._shelf.conflicts
 
     @lazy
     def relevant_conflicts(self) -> list[Disagreement]:
@@ -370,6 +363,41 @@ class Evidence:
         texts = [self.query.words, *(self.draft.words[c.first : c.last] for c in self.factual_claims)]
         stems = {w.stem for words in texts for w in words if w.content and not w.number}
         return [c for c in self.conflicts if not stems.isdisjoint(w.stem for w in Text(c.about).words)]
+
+
+class _Shelf:
+    """The passages as they are read once it is known which words are names."""
+
+    def __init__(self, sources: _Sources, known_names: frozenset[str]) -> None:
+        self._query, self._conversation = sources.query, sources.conversation
+        self.library = Library(sources.passages, known_names)
+
+    @lazy
+    def ambiguity(self) -> Ambiguity | None:
+        return find_ambiguity(self._query, self._conversation, self.library)
+
+    @lazy
+    def conflicts(self) -> list[Disagreement]:
+        return find_conflicts(self.library, self._query)
+
+
+class _Sources:
+    """Question, conversation and passages; the drafts of a request that have the same names in common with the passages share a reading."""
+
+    def __init__(self, query: Text, conversation: Sequence[Text], passages: Sequence[Passage]) -> None:
+        self.query, self.conversation, self.passages = query, conversation, passages
+        self._shelves: dict[frozenset[str], _Shelf] = {}
+
+    @lazy
+    def names(self) -> frozenset[str]:
+        return capitalised_words([self.query, *self.conversation, *(p.text for p in self.passages)])
+
+    def known_by(self, known_names: frozenset[str]) -> _Shelf:
+        """The passages read under these names; a name of the draft that no passage has changes nothing."""
+        added = frozenset(n for n in known_names - self.names if any(n in p.vocabulary for p in self.passages))
+        if added not in self._shelves:
+            self._shelves[added] = _Shelf(self, self.names | added)
+        return self._shelves[added]
 
 
 def _is_sound(judged: Judgement) -> bool:
