@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, takewhile
 from numbers import Real
 from typing import Any, Final, get_args
 
@@ -23,7 +24,7 @@ from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
-from stillme.grounding.statements import Reading
+from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.wrapping import Asked, asked_by, known_from
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
@@ -37,7 +38,7 @@ from stillme.text.names import Name, capitalised_words
 from stillme.text.sentences import Sentence, split
 from stillme.text.tokens import Text, within
 
-__all__ = ["DEFAULT_GROUNDER", "Evidence"]
+__all__ = ["DEFAULT_GROUNDER", "EarlierDrafts", "Evidence"]
 
 DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
@@ -48,6 +49,8 @@ DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
 # Marks that lay a text out and say nothing.
 LAYOUT: Final = frozenset("*_#`~>")
+# So many sentences at the end of a beginning may be read otherwise once it is known what follows.
+UNSETTLED: Final = 2
 
 
 @dataclass
@@ -59,6 +62,8 @@ class Evidence:
     grounder: Grounder = DEFAULT_GROUNDER
     embed: Embed | None = None
     """Asked how near a passage is to the question where shared words leave it in doubt; None: words decide alone."""
+    earlier: EarlierDrafts | None = None
+    """The beginnings of the draft that were read before, where it grows."""
 
     @classmethod
     def of(
@@ -205,7 +210,10 @@ class Evidence:
         """Every sentence of the draft as a claim, factual or not."""
         headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
         known = known_from(self.library.index.keys(), headings)
-        found = find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known)
+        settled = self._beginning.claims if self._beginning else []
+        found = find_claims(
+            self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known, settled[: self._settled]
+        )
         return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
 
     def _is_computed(self, claim: Claim) -> bool:
@@ -292,7 +300,40 @@ class Evidence:
         """The draft read for alignment: of each sentence what it says, without what leads in to it."""
         starts, ends = self.draft.starts, self.draft.ends
         said = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in self.claims]
-        return Reading(self.draft, said, self.draft_language, self.known_names, self.hidden)
+        settled = self._settled_statements(said)
+        if self.earlier is not None:
+            self.earlier.keep(self)
+        return Reading(self.draft, said, self.draft_language, self.known_names, self.hidden, settled)
+
+    def _settled_statements(self, said: Sequence[Sentence]) -> list[Statement]:
+        """The statements of the beginning that read the same: names and language are as they were."""
+        before = self._beginning.draft_reading if self._beginning else None
+        if before is None or (before.language, before.known_names) != (self.draft_language, self.known_names):
+            return []
+        pairs = zip(before.statements[: self._settled], said, strict=False)
+        return [statement for statement, _ in takewhile(lambda pair: pair[0].sentence == pair[1], pairs)]
+
+    @lazy
+    def _beginning(self) -> Evidence | None:
+        """The longest beginning of the draft that was read before."""
+        return self.earlier.beginning_of(self.draft.raw) if self.earlier is not None else None
+
+    @lazy
+    def _settled(self) -> int:
+        """How many sentences of that beginning are read as they were: nothing that followed has changed their markup."""
+        before = self._beginning
+        if before is None:
+            return 0
+        pairs = zip(before.draft_sentences, self.draft_sentences, strict=False)
+        count = max(0, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) - UNSETTLED)
+        end = self.draft_sentences[count].start
+        return count if before._marks(end) == self._marks(end) else 0
+
+    def _marks(self, end: int) -> tuple[object, ...]:
+        """What is no plain text of the draft before a character."""
+        last = self.draft.token_at(end)
+        spans = (m.span for m in self.markers), iter(self.draft.code), iter(self.markup.apart)
+        return {i for i in self.hidden if i < last}, *([s for s in each if s[0] < end] for each in spans)
 
     @lazy
     def claim_quantities(self) -> list[Quantity]:
@@ -363,6 +404,22 @@ class Evidence:
         texts = [self.query.words, *(self.draft.words[c.first : c.last] for c in self.factual_claims)]
         stems = {w.stem for words in texts for w in words if w.content and not w.number}
         return [c for c in self.conflicts if not stems.isdisjoint(w.stem for w in Text(c.about).words)]
+
+
+class EarlierDrafts:
+    """The last readings of a draft that grows, repaired ones among them: what they hold of its beginning is not read again."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Evidence] = deque(maxlen=4)
+
+    def keep(self, evidence: Evidence) -> None:
+        """Take in a draft that was read."""
+        self._kept.append(evidence)
+
+    def beginning_of(self, draft: str) -> Evidence | None:
+        """The longest one that the draft goes on from."""
+        found = [e for e in self._kept if len(e.draft.raw) < len(draft) and draft.startswith(e.draft.raw)]
+        return max(found, key=lambda e: len(e.draft.raw), default=None)
 
 
 class _Shelf:

@@ -75,12 +75,17 @@ def find_claims(
     silent: Collection[int],
     asked: Asked,
     known: Known,
+    settled: Sequence[Claim] = (),
 ) -> list[Claim]:
-    """One claim a sentence, in order, each with its kind and what it cites; `silent` tokens say nothing themselves."""
+    """One claim a sentence, in order, each with its kind and what it cites; `silent` tokens say nothing themselves.
+
+    `settled` are the claims of the first sentences, where a shorter draft that begins with them was read before.
+    """
     reader = _Reader(draft, silent, asked, known)
-    claims: list[Claim] = []
+    reader.read_headings(sentences[: len(settled)])
+    claims = list(settled)
     at = 0
-    for index, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences[len(settled) :], len(settled)):
         first = at
         while at < len(markers) and markers[at].start < sentence.end:
             at += 1
@@ -120,6 +125,17 @@ class _Reader:
         self.in_sources = False
         """Whether the last heading announced a list of sources."""
 
+    def read_headings(self, sentences: Sequence[Sentence]) -> None:
+        """Take in what the headings before the first sentence announce."""
+        last = next((s for s in reversed(sentences) if _is_heading(self.draft, s) or self._opens_list(s)), None)
+        self.in_sources = last is not None and self._names_sources(last)
+
+    def _opens_list(self, s: Sentence) -> bool:
+        return _at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"
+
+    def _names_sources(self, s: Sentence) -> bool:
+        return "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
+
     def claim(self, s: Sentence, own: tuple[Marker, ...], index: int) -> Claim:
         """What a sentence says, and what it cites."""
         wrapping = Wrapping(self.draft, s.first, s.last, self.silent, self.asked, self.known)
@@ -136,8 +152,8 @@ class _Reader:
     def _kind(self, w: Wrapping, s: Sentence, own: Sequence[Marker]) -> str:
         """What a sentence is by its place, else by what it says."""
         heading = _is_heading(self.draft, s)
-        if heading or (_at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"):
-            self.in_sources = "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
+        if heading or self._opens_list(s):
+            self.in_sources = self._names_sources(s)
         if not w.spoken and not w.peeled:
             return "announcement" if _has_address(self.draft, s) else "layout"
         placed = self._by_place(w, s, own, heading)

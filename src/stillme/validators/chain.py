@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -164,8 +164,9 @@ def _in_thread(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | No
 
 def _checked(result: object, *, foreign: bool) -> list[Finding]:
     """The findings a validator returned, or none if what it returned is anything else."""
-    made = list(result) if isinstance(result, list | tuple) else [result]
-    if not all(isinstance(f, Finding) for f in made):
+    given = result if isinstance(result, list | tuple) else [result]
+    made = [f for f in given if isinstance(f, Finding)]
+    if len(made) != len(given):
         return []
     return made if not foreign or all(map(_is_sound, made)) else []
 

@@ -7,10 +7,11 @@ and passages, and each claim once judged.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from stillme.contract import Action, Verdict, VerifyRequest
+from stillme.evidence import EarlierDrafts
 from stillme.limits import Amount, check_work, context_amount
 from stillme.reasons import Decision, Reason
 from stillme.response import respond
@@ -45,7 +46,8 @@ class GrowingDraft:
     ) -> None:
         self.pipeline, self._confidence = pipeline, confidence
         self._context = context_amount(request)
-        self._evidence = pipeline.evidence(request, request.as_of or datetime.now(UTC), JudgedOnce(pipeline.grounder))
+        evidence = pipeline.evidence(request, request.as_of or datetime.now(UTC), JudgedOnce(pipeline.grounder))
+        self._evidence = replace(evidence, earlier=EarlierDrafts())
         self._whole: tuple[str, float | None, Verdict] | None = None
 
     @property

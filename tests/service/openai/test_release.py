@@ -15,6 +15,7 @@ from stillme.contract import RetrievedPassage, VerifyRequest
 from stillme.errors import InputError
 from stillme.evidence import Evidence
 from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
+from stillme.grounding.statements import Statement
 from stillme.guard import Guard
 from stillme.policy import Policy
 from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
@@ -314,11 +315,17 @@ class CountingGrounder:
     id = "counting"
 
     def __init__(self) -> None:
-        self.judged = self.read = 0
+        self.judged = 0
+        self.statements: set[Statement] = set()
+
+    @property
+    def read(self) -> int:
+        """How many statements were read: one that is read again is another object."""
+        return len(self.statements)
 
     def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
         self.judged += sum(len(task.claims) for task in tasks)
-        self.read += sum(len(task.draft.statements) for task in tasks)
+        self.statements.update(statement for task in tasks for statement in task.draft.statements)
         return ExactGrounder().judge(tasks)
 
 

@@ -6,7 +6,7 @@ of the package's own splitter ends. The draft so far is verified at each such pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Protocol
