@@ -87,10 +87,8 @@ class Observer:
     runs_always: ClassVar[bool] = False
     """Whether it runs behind an early exit too."""
     whole_answer: ClassVar[bool] = False
-    """Whether only a finished answer can be judged by it: it does not see the beginnings of a streamed one.
-
-    Where its gate is hard, a stream holds the text back to the end, unless the validator is `idle`.
-    """
+    """Whether only a finished answer can be judged by it: it sees neither the beginnings of a streamed one nor a repaired one, and
+    repairs nothing itself. Where its gate is hard, a stream holds the text back to the end, unless the validator is `idle`."""
     judges_claims: ClassVar[bool] = False
     """Whether it says of each factual claim if it stands on a passage: claims that went past no such validator are not verified."""
 

@@ -59,6 +59,7 @@ class ValidatorChain:
             if not callable(getattr(configured.validator, "run", None)):
                 raise InputError(f"a validator has a run method, {shown(configured.validator)} has none")
         self._steps = [_Step(c, declared(c.validator)) for c in self._validators]
+        self.names = frozenset(step.declared.name for step in self._steps)
 
     def run(self, answer: str, ctx_docs: Sequence[str] = (), query: str = "") -> ValidationResult:
         """Check an answer against plain documents; hard flags fail, soft ones only add their codes."""

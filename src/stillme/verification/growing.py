@@ -83,9 +83,9 @@ class GrowingDraft:
 
 
 def _is_too_early(outcome: Outcome) -> bool:
-    """Whether what follows may turn the outcome: only a claim is missing, or a bare yes stands last, which a fact makes a lead-in."""
+    """Whether what follows may turn the outcome: only a claim is missing, or a bare yes, which a fact behind it makes a lead-in."""
     decisive = outcome.ruling.decisive
     if decisive:
         return outcome.policy.mode == "enforce" and all(f.reason == Reason.NO_VERIFIABLE_CLAIM for f in decisive)
-    last = outcome.evidence.claims[-1] if outcome.evidence.claims else None
-    return outcome.policy.mode != "monitor" and last is not None and last.assent and not last.markers
+    bare = any(claim.assent and not claim.markers for claim in outcome.evidence.claims)
+    return bare and outcome.policy.mode != "monitor"

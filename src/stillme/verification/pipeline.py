@@ -64,7 +64,7 @@ class Pipeline:
         started = time.perf_counter()
         drafts = self._beginnings if is_beginning else self._drafts
         chain = drafts if evidence.has_draft else self._questions
-        findings, patched = repair(chain, evidence, chain.observe(evidence))
+        findings, patched = repair(self._beginnings, evidence, chain.observe(evidence))
         has_draft = evidence.has_draft
         is_judged = not any(f.left_out for f in findings)
         is_judged = is_judged and (not has_draft or attempt(lambda: evidence.judged)[1] is None)
