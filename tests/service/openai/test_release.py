@@ -17,7 +17,6 @@ from stillme.evidence import Evidence
 from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
 from stillme.grounding.statements import Statement
 from stillme.guard import Guard
-from stillme.policy import Policy
 from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
 from stillme.validators.base import Finding
 from stillme.verification.growing import Look
@@ -44,7 +43,7 @@ def gate_of(
     )
 
 
-def unseen(draft: str, *, is_complete: bool = False) -> Look:
+def unseen(draft: str, *, is_complete: bool = False) -> Look:  # noqa: ARG001  (a look takes it)
     """A look that lets everything through."""
     return Look("deliver", draft)
 
@@ -267,7 +266,7 @@ def test_a_held_text_goes_out_at_the_end_or_not_at_all() -> None:
 def test_a_repair_of_what_is_gone_already_stops() -> None:
     """A text that no longer begins with what went out cannot go out."""
 
-    def look(draft: str, *, is_complete: bool = False) -> Look:
+    def look(draft: str, *, is_complete: bool = False) -> Look:  # noqa: ARG001  (a look takes it)
         return Look("deliver", draft.replace("One", "Two") if len(draft) > 20 else draft)
 
     gate = ClaimGate(look, ClaimEnds(), most_characters=1_000)
