@@ -47,9 +47,9 @@ def decide(
 
 def strictest(hard: Sequence[tuple[str, Decision]], *, forgives: bool) -> Decision:
     """What hard findings come to, each a code and what it asks for; those of weak evidence alone may be forgiven."""
-    if forgives and all(code in WEAK_EVIDENCE for code, _ in hard):
+    if forgives and {code for code, _ in hard} <= WEAK_EVIDENCE:
         return Decision.ANSWER
-    return max((decision for _, decision in hard), key=STRICTNESS.__getitem__, default=Decision.ANSWER)
+    return max([decision for _, decision in hard], key=STRICTNESS.__getitem__, default=Decision.ANSWER)
 
 
 def asked(outcome: str, code: str) -> Decision:
@@ -61,7 +61,9 @@ def _decides(finding: Finding, policy: Policy) -> bool:
     """Whether a finding changes the decision: a hard flag, or a crashed hard gate where the policy refuses on errors."""
     if finding.gate is not Gate.HARD or finding.repaired:
         return False
-    return finding.outcome == "flagged" or (finding.outcome == "errored" and policy.on_error == "refuse")
+    if finding.outcome == "errored":
+        return policy.on_error == "refuse"
+    return finding.outcome == "flagged"
 
 
 def _verified(findings: Sequence[Finding], claims_made: bool) -> bool:

@@ -59,13 +59,12 @@ class GrowingDraft:
         """What the draft comes to; one over the limit of work is an InputError."""
         check_work(Amount.of(draft).against(self._context), self.pipeline.policy)
         outcome = self._outcome(draft, self._confidence(len(draft)), is_complete=is_complete)
+        if not is_complete and _is_too_early(outcome):
+            return Look("deliver", draft, waits=True)
         response = respond(outcome.ruling, outcome.evidence, outcome.policy, outcome.patched)
-        waits = not is_complete and _is_too_early(outcome)
-        if response.action in ("block", "clarify") and not waits:
+        if response.action in ("block", "clarify"):
             return Look(response.action, response.safe_response or "")
-        is_repaired = outcome.policy.mode != "monitor" and outcome.ruling.decision is Decision.ANSWER
-        text = outcome.patched if is_repaired and outcome.patched is not None else draft
-        return Look("deliver" if waits else response.action, text, waits)
+        return Look(response.action, _text_of(outcome))
 
     def verdict(self, request: VerifyRequest) -> Verdict:
         """The verdict on a draft of this request; what a look has seen of the same draft is not worked out again."""
@@ -82,10 +81,19 @@ class GrowingDraft:
         return outcome
 
 
+def _text_of(outcome: Outcome) -> str:
+    """The draft as it goes out: repaired, where it is an answer and the mode may change a text."""
+    draft = outcome.evidence.draft.raw
+    if outcome.policy.mode == "monitor" or outcome.ruling.decision is not Decision.ANSWER:
+        return draft
+    return draft if outcome.patched is None else outcome.patched
+
+
 def _is_too_early(outcome: Outcome) -> bool:
     """Whether what follows may turn the outcome: only a claim is missing, or a bare yes, which a fact behind it makes a lead-in."""
-    decisive = outcome.ruling.decisive
+    mode, decisive = outcome.policy.mode, outcome.ruling.decisive
     if decisive:
-        return outcome.policy.mode == "enforce" and all(f.reason == Reason.NO_VERIFIABLE_CLAIM for f in decisive)
-    bare = any(claim.assent and not claim.markers for claim in outcome.evidence.claims)
-    return bare and outcome.policy.mode != "monitor"
+        return mode == "enforce" and {f.reason for f in decisive} == {Reason.NO_VERIFIABLE_CLAIM}
+    if mode == "monitor":
+        return False
+    return any(claim.assent and not claim.markers for claim in outcome.evidence.claims)

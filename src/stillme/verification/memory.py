@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
+from stillme.grounding.statements import Statement
+from stillme.text.names import Name
 
 __all__ = ["JudgedOnce"]
 
 Key = tuple[Any, ...]
+Keyed = list[tuple[Claim, Key]]
 
 
 class JudgedOnce:
@@ -33,28 +36,36 @@ class JudgedOnce:
     def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
         """For each task, one judgement a claim, in order."""
         keyed = [list(zip(task.claims, _keys(task), strict=True)) for task in tasks]
-        new = {n: pairs for n, each in enumerate(keyed) if (pairs := [p for p in each if p[1] not in self._known])}
-        asked = [replace(tasks[n], claims=[claim for claim, _ in pairs]) for n, pairs in new.items()]
-        answers = dict(zip(new, self._inner.judge(asked), strict=True)) if asked else {}
+        answers = self._ask(tasks, {n: new for n, each in enumerate(keyed) if (new := self._unknown(each))})
+        # Where a grounder did not judge each claim, what it gave instead is what the evidence has to see.
+        return [answers[n] if self._unknown(each) else self._judged(each) for n, each in enumerate(keyed)]
+
+    def _ask(self, tasks: Sequence[GroundingTask], new: Mapping[int, Keyed]) -> dict[int, list[Judgement]]:
+        """What the grounder says of the claims that are new, by task; what is sound of it is remembered."""
+        if not new:
+            return {}
+        asked = [replace(tasks[n], claims=[claim for claim, _ in keyed]) for n, keyed in new.items()]
+        answers = dict(zip(new, self._inner.judge(asked), strict=True))
         for n, judged in answers.items():
             self._remember(new[n], judged)
-        # Where a grounder did not judge each claim, what it gave instead is what the evidence has to see.
-        return [self._judged(each) if self._knows(each) else answers[n] for n, each in enumerate(keyed)]
+        return answers
 
     def forget(self) -> None:
         """Begin anew."""
         self._known.clear()
 
-    def _remember(self, asked: Sequence[tuple[Claim, Key]], judged: object) -> None:
-        if isinstance(judged, list) and len(judged) == len(asked) and all(isinstance(j, Judgement) for j in judged):
-            pairs = zip(asked, judged, strict=True)
-            self._known.update((key, _moved(each, -claim.start)) for (claim, key), each in pairs)
+    def _unknown(self, keyed: Keyed) -> Keyed:
+        return [pair for pair in keyed if pair[1] not in self._known]
 
-    def _knows(self, asked: Sequence[tuple[Claim, Key]]) -> bool:
-        return all(key in self._known for _, key in asked)
+    def _remember(self, asked: Keyed, judged: object) -> None:
+        if not isinstance(judged, list) or len(judged) != len(asked):
+            return
+        for (claim, key), each in zip(asked, judged, strict=True):
+            if isinstance(each, Judgement):
+                self._known[key] = _moved(each, -claim.start)
 
-    def _judged(self, asked: Sequence[tuple[Claim, Key]]) -> list[Judgement]:
-        return [_moved(self._known[key], claim.start) for claim, key in asked]
+    def _judged(self, keyed: Keyed) -> list[Judgement]:
+        return [_moved(self._known[key], claim.start) for claim, key in keyed]
 
 
 def _keys(task: GroundingTask) -> list[Key]:
@@ -67,9 +78,7 @@ def _keys(task: GroundingTask) -> list[Key]:
 
 def _key(task: GroundingTask, claim: Claim) -> Key:
     draft, text = task.draft, task.draft.text
-    statement = draft.statements[claim.index]
     before = draft.statements[claim.index - 1] if claim.index else None
-    names = statement.names or (before.names if before and statement.refers_back else [])
     return (
         text.raw[claim.start : claim.end],
         tuple(text.starts[i] - claim.start for i in range(claim.first, claim.last) if i not in draft.skipped),
@@ -77,8 +86,15 @@ def _key(task: GroundingTask, claim: Claim) -> Key:
         claim.assent,
         claim.cited,
         text.slice(before.first, before.last) if before else "",
-        tuple(name.parts for name in names),
+        tuple(name.parts for name in _names(draft.statements[claim.index], before)),
     )
+
+
+def _names(statement: Statement, before: Statement | None) -> list[Name]:
+    """The names that a claim speaks of: its own, or those of the sentence that it refers back to."""
+    if statement.names or before is None or not statement.refers_back:
+        return statement.names
+    return before.names
 
 
 def _moved(judged: Judgement, by: int) -> Judgement:

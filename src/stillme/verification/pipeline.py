@@ -62,17 +62,37 @@ class Pipeline:
     def outcome(self, evidence: Evidence, *, is_beginning: bool = False) -> Outcome:
         """Findings, repairs and ruling; the beginning of an answer goes past the validators that need the whole of it."""
         started = time.perf_counter()
-        drafts = self._beginnings if is_beginning else self._drafts
-        chain = drafts if evidence.has_draft else self._questions
+        chain = self._chain(evidence, is_beginning=is_beginning)
         findings, patched = repair(self._beginnings, evidence, chain.observe(evidence))
-        has_draft = evidence.has_draft
-        is_judged = not any(f.left_out for f in findings)
-        is_judged = is_judged and (not has_draft or attempt(lambda: evidence.judged)[1] is None)
-        claims_made = has_draft and (not is_judged or bool(evidence.factual_claims))
-        supported = claims_made and is_judged and all(judged.supported for judged in evidence.judgements)
-        needed = has_draft and (evidence.need.source_required or evidence.only_talks)
-        ruling = decide(findings, self.policy, claims_made=claims_made, all_supported=supported, claims_needed=needed)
+        is_judged = _is_judged(evidence, findings)
+        ruling = self._ruling(evidence, findings, is_judged=is_judged)
         return Outcome(self.policy, evidence, findings, patched, ruling, is_judged, started)
+
+    def _chain(self, evidence: Evidence, *, is_beginning: bool) -> ValidatorChain:
+        if not evidence.has_draft:
+            return self._questions
+        return self._beginnings if is_beginning else self._drafts
+
+    def _ruling(self, evidence: Evidence, findings: Sequence[Finding], *, is_judged: bool) -> Ruling:
+        if not evidence.has_draft:
+            return decide(findings, self.policy, claims_made=False, all_supported=False)
+        claims_made = not is_judged or bool(evidence.factual_claims)
+        return decide(
+            findings,
+            self.policy,
+            claims_made=claims_made,
+            all_supported=claims_made and is_judged and all(judged.supported for judged in evidence.judgements),
+            claims_needed=evidence.need.source_required or evidence.only_talks,
+        )
+
+
+def _is_judged(evidence: Evidence, findings: Sequence[Finding]) -> bool:
+    if any(finding.left_out for finding in findings):
+        return False
+    if not evidence.has_draft:
+        return True
+    _, problem = attempt(lambda: evidence.judged)
+    return problem is None
 
 
 def _needs_the_end(configured: ConfiguredValidator) -> bool:
