@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stillme.grounding.claims import Claim
-from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
+from stillme.grounding.grounder import Grounder, GroundingTask, Judgement, moved
 from stillme.grounding.statements import Statement
 from stillme.text.names import Name
 
@@ -62,10 +62,10 @@ class JudgedOnce:
             return
         for (claim, key), each in zip(asked, judged, strict=True):
             if isinstance(each, Judgement):
-                self._known[key] = _moved(each, -claim.start)
+                self._known[key] = moved(each, -claim.start)
 
     def _judged(self, keyed: Keyed) -> list[Judgement]:
-        return [_moved(self._known[key], claim.start) for claim, key in keyed]
+        return [moved(self._known[key], claim.start) for claim, key in keyed]
 
 
 def _keys(task: GroundingTask) -> list[Key]:
@@ -95,10 +95,3 @@ def _names(statement: Statement, before: Statement | None) -> list[Name]:
     if statement.names or before is None or not statement.refers_back:
         return statement.names
     return before.names
-
-
-def _moved(judged: Judgement, by: int) -> Judgement:
-    """A judgement whose places in the draft are counted from another beginning."""
-    if not judged.unsupported:
-        return judged
-    return replace(judged, unsupported=tuple((start + by, end + by) for start, end in judged.unsupported))
