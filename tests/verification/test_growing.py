@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -270,9 +271,10 @@ class Watching:
 
 def answer_of(count: int, cited: bool) -> tuple[dict[str, Any], list[str]]:
     """A question about lockers, and so many true claims."""
-    said = [f"The locker with the number {n} holds {n % 9 + 20} parcels" for n in range(200, 200 + count)]
+    places = itertools.product(("red", "blue", "green", "white", "black"), ("door", "lift", "desk", "stairs", "exit"))
+    said = [f"The {colour} locker stands beside the {place}" for colour, place in itertools.islice(places, count)]
     request = {
-        "query": "How many parcels does each locker hold?",
+        "query": "Where does each locker stand?",
         "retrieved_context": [{"source_id": "l", "text": ". ".join(said) + "."}],
     }
     return request, [f"{claim} [1]." if cited else f"{claim}." for claim in said]
