@@ -42,6 +42,7 @@ ORDER = [
     "catalogue",
     "verdict_cache",
     "limits",
+    "verification",
     "guard",
     "storage",
     "audit",

@@ -18,8 +18,6 @@ class Passage:
         self.number = number
         self.source_id = given.source_id
         self.given = given
-        self._reading: Reading | None = None
-        self._heading: Reading | None = None
 
     @lazy
     def text(self) -> Text:
@@ -50,15 +48,17 @@ class Passage:
         """The sentences of the passage."""
         return split(self.text)
 
+    @lazy
+    def vocabulary(self) -> frozenset[str]:
+        """Its capitalised words without accents and possessives, those of its heading too: those that may be known for names."""
+        words = (word for text in (self.text, self.heading) for word in text.words if word.capital)
+        return frozenset(word.folded.removesuffix("'s") for word in words)
+
     def reading(self, known_names: frozenset[str]) -> Reading:
-        """The text read for alignment; read once."""
-        if self._reading is None:
-            self._reading = Reading(self.text, self.sentences, self.language, known_names)
-        return self._reading
+        """The text read for alignment."""
+        return Reading(self.text, self.sentences, self.language, known_names)
 
     def heading_reading(self, known_names: frozenset[str]) -> Reading:
-        """Title, address and timestamp read for alignment; read once."""
-        if self._heading is None:
-            whole = Sentence(0, len(self.heading), 0, len(self.heading.raw))
-            self._heading = Reading(self.heading, [whole], self.language, known_names)
-        return self._heading
+        """Title, address and timestamp read for alignment."""
+        whole = Sentence(0, len(self.heading), 0, len(self.heading.raw))
+        return Reading(self.heading, [whole], self.language, known_names)

@@ -310,12 +310,15 @@ class Reading:
         language: str,
         known_names: frozenset[str],
         skipped: frozenset[int] = frozenset(),
+        settled: Sequence[Statement] = (),
     ) -> None:
         self.text = text
         self.language = language
         self.known_names = known_names
         self.skipped = skipped
-        self.statements = [Statement(self, sentence) for sentence in sentences]
+        self.statements = [*settled, *(Statement(self, sentence) for sentence in sentences[len(settled) :])]
+        for statement in settled:  # read in a text that this one begins with
+            statement.reading = self
 
     @lazy
     def concepts(self) -> list[tuple[int, ...]]:

@@ -85,10 +85,9 @@ def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids
 
 def text_concepts(text: Text) -> list[Ids]:
     """The concepts of a whole text, worked out once."""
-    found = text.__dict__.get("_concepts")
-    if found is None:
-        found = text.__dict__["_concepts"] = concepts_of(text)
-    return found
+    if text.concepts is None:
+        text.concepts = concepts_of(text)
+    return text.concepts
 
 
 def _cover(found: list[Ids | _Start], lowers: list[str], at: int, node: Ids | _Start | None) -> None:

@@ -197,6 +197,8 @@ class Text:
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
+        self.concepts: list[tuple[int, ...]] | None = None
+        """What its tokens stand for, once `concepts.text_concepts` has worked it out."""
         plain = raw
         self._origin: list[list[int]] | None = None
         if _has_dress(raw):

@@ -38,6 +38,7 @@ class PhilosophicalDepthValidator(Observer):
 
     name: ClassVar[str] = "PhilosophicalDepthValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.SHALLOW_PHILOSOPHICAL_ANSWER: Gate.SOFT}
+    whole_answer: ClassVar = True
 
     min_words: Annotated[int, Field(ge=0)] = 25
     min_sentences: Annotated[int, Field(ge=0)] = 2

@@ -69,6 +69,7 @@ class VerbosityValidator(Observer):
 
     name: ClassVar[str] = "VerbosityValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.OVERLY_VERBOSE: Gate.SOFT}
+    whole_answer: ClassVar = True
 
     max_ratio: Annotated[float, Field(ge=0, le=1)] = 0.5
     min_words: Annotated[int, Field(ge=0)] = 40
