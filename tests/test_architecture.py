@@ -17,16 +17,16 @@ from stillme.validators.registry import BUILT_IN
 
 SOURCE = Path(stillme.__file__).parent
 ROOT = Path(__file__).parents[1]
-# Each room may import from the rooms before it. `__init__` only names what others may use, `wording` holds texts only.
+# Each room may import from the rooms before it. `__init__` only names what others may use.
 ORDER = [
     "version",
     "lazy",
     "errors",
     "stopping",
     "reasons",
+    "languages",
     "contract",
     "models",
-    "languages",
     "text",
     "figures",
     "grounding",
@@ -106,7 +106,7 @@ def test_every_room_is_in_the_order() -> None:
     """A new module has to say where it stands."""
     rooms = {p.relative_to(SOURCE).with_suffix("").parts[0] for p in SOURCE.rglob("*.py")}
 
-    assert rooms - {"__init__", "__main__", "wording"} == set(ORDER)
+    assert rooms - {"__init__", "__main__"} == set(ORDER)
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -148,14 +148,17 @@ def test_one_name_in_five_places(name: str) -> None:
 @pytest.mark.parametrize("language", ["en", "vi"])
 def test_every_reason_has_words_in_both_languages(language: str) -> None:
     """A code that a user may see can be said in words."""
-    words = yaml.safe_load((SOURCE / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
+    words = yaml.safe_load((SOURCE / "languages" / language / "wording.yaml").read_text(encoding="utf-8"))
 
     assert set(words["reasons"]) - {"unknown"} == {reason.value for reason in Reason}
 
 
 def test_both_languages_have_the_same_wording_keys() -> None:
     """What is worded in one language is worded in the other."""
-    files = [yaml.safe_load((SOURCE / "wording" / f"{lang}.yaml").read_text(encoding="utf-8")) for lang in ("en", "vi")]
+    files = [
+        yaml.safe_load((SOURCE / "languages" / lang / "wording.yaml").read_text(encoding="utf-8"))
+        for lang in ("en", "vi")
+    ]
     shapes = [{(a, b) for a, section in f.items() if isinstance(section, dict) for b in section} for f in files]
 
     assert shapes[0] == shapes[1]

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from stillme.conduct.classifiers import Conduct, Suspicion, first_person, own_words
 from stillme.conduct.voice import Voice
-from stillme.languages import load
+from stillme.languages import compiled, language_of, load
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Sentence, Text, fold
 
@@ -76,10 +75,9 @@ class _Predicate(NamedTuple):
     negation: int
 
 
-@cache
+@compiled
 def _phrases(language: str) -> _Phrases:
-    rules = load("self_claims")
-    own, classes = rules[language], rules["classes"]
+    own, classes = language_of(language).rules("self_claims"), load("self_claims")["classes"]
     frames = {
         frame: Lexicon({**kinds, COURTESY: own["courtesy"][frame]}, classes) for frame, kinds in own["claims"].items()
     }
@@ -87,9 +85,9 @@ def _phrases(language: str) -> _Phrases:
     return _Phrases(frames, Lexicon(own["despite"], classes), Lexicon(owned, classes), Lexicon(own["fronted"], classes))
 
 
-@cache
+@compiled
 def _grammar(language: str, folded: bool) -> _Grammar:
-    own = load("self_claims")[language]
+    own = language_of(language).rules("self_claims")
     skip, adjectives, participles = (_words(own[name], folded) for name in ("skip", "adjectives", "participles"))
     auxiliaries = {w: kind for kind, words in own["auxiliaries"].items() for w in _words(words, folded)}
     return _Grammar(skip, adjectives, participles, auxiliaries, _phrases(language))
@@ -110,7 +108,7 @@ class _Speakers:
     younger_others: frozenset[str]
 
 
-@cache
+@compiled
 def _speakers(folded: bool) -> _Speakers:
     rules: dict[str, Any] = load("self_claims")["speakers"]
     words = {name: _words(str(rules[name]), folded) for name in _Speakers.__slots__}
@@ -395,6 +393,6 @@ class _Reader:
         )
 
 
-@cache
+@compiled
 def _listed(name: str, folded: bool) -> frozenset[str]:
     return _words(str(load("self_claims")[name]), folded)

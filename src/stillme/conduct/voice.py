@@ -6,10 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from stillme.languages import load
+from stillme.languages import compiled, load
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Sentence, Text, fold
 
@@ -54,23 +53,22 @@ class _Rules:
     clause_openers: Phrases
 
 
-def phrases(lists: dict[str, Any], *, folded: bool) -> Phrases:
-    """The space-separated phrases of both languages; `folded` for text that was typed without accents."""
-    rows = [tuple(part.split("_")) for text in lists.values() for part in str(text).split()]
+def phrases(row: str, *, folded: bool) -> Phrases:
+    """The space-separated phrases of a row; `folded` for text that was typed without accents."""
+    rows = [tuple(part.split("_")) for part in row.split()]
     return Phrases(tuple(map(fold, row)) for row in rows) if folded else Phrases(rows)
 
 
-@cache
+@compiled
 def _rules(folded: bool) -> _Rules:
     rules = load("voice")
     return _Rules(**{name: phrases(rules[name], folded=folded) for name in _Rules.__slots__})
 
 
-@cache
+@compiled
 def _requests() -> Lexicon:
     rules = load("voice")
-    classes = {name: rules[name] for name in ("tone", "work", "work_vi")}
-    return Lexicon({name: rules[name] for name in ("requests", "tellings", "about_the_assistant")}, classes)
+    return Lexicon({name: rules[name] for name in ("requests", "tellings", "about_the_assistant")}, rules["classes"])
 
 
 def text_is_for_user(query: Text) -> bool:

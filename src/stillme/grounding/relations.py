@@ -7,11 +7,10 @@ source may still put them together otherwise: the agent made the patient, one cl
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final, NamedTuple
 
 from stillme.grounding.statements import CLAUSE_MARKS, Statement
-from stillme.languages import load
+from stillme.languages import word_set
 
 __all__ = ["rearranged"]
 
@@ -101,7 +100,13 @@ def _frame(statement: Statement, token: int) -> _Frame | None:
     before = words[token - 1].lower if token > statement.first else ""
     if token in statement.figured:
         return None
-    if words[token].capital or words[token].number or before in ARTICLES or before in _prepositions() or before == "as":
+    if (
+        words[token].capital
+        or words[token].number
+        or before in ARTICLES
+        or before in word_set("polarity", "preposition")
+        or before == "as"
+    ):
         return None  # a name, a figure, or a noun: what follows an article is no verb
     left, hard_left, _ = _phrase(statement, token, -1)
     right, hard_right, passive = _phrase(statement, token, +1)
@@ -126,18 +131,13 @@ def _phrase(statement: Statement, token: int, step: int) -> tuple[Words, Words, 
             found.add(word.stem)
             if word.capital and (i > statement.first or i in statement.named):
                 hard.add(word.stem)
-        elif found or (step > 0 and word.lower in _prepositions() and word.lower not in COMPARING):
+        elif found or (step > 0 and word.lower in word_set("polarity", "preposition") and word.lower not in COMPARING):
             break
         if word.lower in PRONOUNS and step < 0 and not found:
             return PRONOUN, NOTHING, False
         passive = passive or (word.lower in PASSIVE and not found)
         i += step
     return frozenset(found), frozenset(hard), passive
-
-
-@cache
-def _prepositions() -> Words:
-    return frozenset(" ".join(load("polarity")["preposition"].values()).split())
 
 
 def _directions(claim: Statement, source: Statement) -> tuple[int, int] | None:
@@ -171,7 +171,7 @@ def _attached(statement: Statement) -> list[tuple[str, Words, int]]:
     words = statement.reading.text.words
     found: list[tuple[str, Words, int]] = []
     for i in range(statement.first, statement.last - 1):
-        if words[i].lower in _prepositions():
+        if words[i].lower in word_set("polarity", "preposition"):
             phrase: set[str] = set()
             for j in range(i + 1, min(i + 6, statement.last)):
                 if words[j].content and not words[j].number:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Final
 
 from stillme.grounding.alignment import Alignment
-from stillme.languages import load
+from stillme.languages import compiled, load
 
 __all__ = ["FEATURES", "features", "probability"]
 
@@ -54,7 +53,7 @@ def features(found: Alignment) -> tuple[float, ...]:
     )
 
 
-@cache
+@compiled
 def _weights() -> tuple[tuple[float, ...], float]:
     fitted = load("scoring")
     return tuple(float(fitted["weights"][name]) for name in FEATURES), float(fitted["ceiling"])

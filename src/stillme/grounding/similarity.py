@@ -11,14 +11,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice, pairwise
 from math import exp
 from typing import Any, Final, Literal, Protocol
 
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, load, word_rules
 from stillme.text.concepts import text_concepts
 from stillme.text.sentences import Sentence
 from stillme.text.tokens import Text
@@ -282,22 +281,22 @@ def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: f
     return [words[i].text for i in left]
 
 
-@cache
+@compiled
 def _points() -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in load("similarity")["curve"]]
 
 
-@cache
+@compiled
 def _map() -> Map:
     return Map(**{name: float(value) for name, value in load("similarity")["map"].items()})
 
 
-@cache
+@compiled
 def _clear() -> float:
     return float(load("similarity")["clear"])
 
 
-@cache
+@compiled
 def _hopeless() -> float:
     return float(load("similarity")["hopeless"])
 

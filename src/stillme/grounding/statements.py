@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from stillme.figures.comparing import Quantity, find_quantities
-from stillme.languages import load
+from stillme.languages import compiled, load
 from stillme.lazy import lazy
 from stillme.text.concepts import text_concepts
 from stillme.text.names import Name, find_names
@@ -33,14 +32,14 @@ CLAUSE_MARKS: Final = frozenset(",;:.!?()")
 
 
 class Cues:
-    """The words and phrases of rules/polarity.yaml, looked up by their first word."""
+    """The words and phrases of the rules of polarity, looked up by their first word."""
 
     def __init__(self) -> None:
         self._words: dict[str, frozenset[str]] = {}
         self._names: dict[str, list[str]] = {}
         self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-        for name, lists in load("polarity").items():
-            entries = [tuple(entry.split("_")) for entry in " ".join(lists.values()).split()]
+        for name, row in load("polarity").items():
+            entries = [tuple(entry.split("_")) for entry in row.split()]
             self._words[name] = frozenset(e[0] for e in entries if len(e) == 1)
             for entry in entries:
                 if len(entry) == 1:
@@ -72,7 +71,7 @@ class Cues:
         return frozenset(found)
 
 
-@cache
+@compiled
 def cues() -> Cues:
     """The compiled cue words."""
     return Cues()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from stillme.languages import load
+from stillme.languages import load, word_set
 from stillme.lazy import lazy
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Text
@@ -70,7 +70,7 @@ def _words(name: str) -> frozenset[str]:
 
 @cache
 def _negations() -> frozenset[str]:
-    return frozenset(" ".join(load("polarity")["negation"].values()).split())
+    return word_set("polarity", "negation")
 
 
 def wants_yes_or_no(query: Text) -> bool:

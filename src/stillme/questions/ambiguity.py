@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final, Literal
 
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, load, word_rules
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
 from stillme.text.tokens import Sentence, Text, fold
@@ -48,7 +47,7 @@ class Ambiguity:
     """The word of the question that could be any of the options."""
 
 
-@cache
+@compiled
 def _lexicon() -> Lexicon:
     return Lexicon(load("ambiguity")["lists"])
 

@@ -1,7 +1,7 @@
 """What each passage may answer to the question: a date, a figure, a name or a phrase, where it stands, and how likely it is.
 
 A small reader without a model: every span of the kind that is asked for is weighed by the words of the question around it. The
-weights are fitted by training/fit_conflicts.py and stand in rules/conflicts.yaml.
+weights are fitted by training/fit_conflicts.py and stand in languages/conflicts.yaml.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Final
@@ -18,7 +17,7 @@ from typing import Final
 from stillme.figures.comparing import Quantity, agrees, find_quantities, rivals
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import CLAUSE_MARKS, Statement
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, load, word_rules, word_set
 from stillme.text.concepts import text_concepts
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
@@ -56,19 +55,14 @@ class Span:
     said: Quantity | Name | None = None
 
 
-@cache
+@compiled
 def _asks() -> Lexicon:
     return Lexicon(load("answers")["asks"])
 
 
-@cache
+@compiled
 def _leads() -> dict[str, frozenset[str]]:
     return {kind: frozenset(str(words).split()) for kind, words in load("answers")["leads"].items()}
-
-
-@cache
-def _copulas() -> frozenset[str]:
-    return frozenset(str(load("answers")["copulas"]).split())
 
 
 class Question:
@@ -251,7 +245,10 @@ def _defined(place: Place, span: Span) -> bool:
     """Whether the statement opens with the question's name and the span stands soon behind a copula."""
     opens = bool(place.name_places) and place.name_places[0] - place.statement.first <= 1
     lowers = place.statement.reading.text.lowers
-    return opens and any(lowers[i] in _copulas() for i in range(max(place.name_places[0], span.first - 4), span.first))
+    return opens and any(
+        lowers[i] in word_set("answers", "copulas")
+        for i in range(max(place.name_places[0], span.first - 4), span.first)
+    )
 
 
 def _opened_by_another(place: Place) -> bool:
@@ -324,7 +321,7 @@ def weighed(question: Question, library: Library) -> Iterator[tuple[int, Place, 
                 yield passage, place, span, _features(place, span, 1 / len(spans), known, rare)
 
 
-@cache
+@compiled
 def _fitted() -> dict[str, tuple[float, ...]]:
     return {kind: tuple(float(row[name]) for name in FEATURES) for kind, row in load("conflicts")["answer"].items()}
 

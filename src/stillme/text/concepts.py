@@ -1,6 +1,6 @@
 """Concepts: words and phrases of English and Vietnamese that mean the same, found on the tokens of a text.
 
-`rules/concepts.tsv` holds one concept a line, whose number is its id; `rules/opposites.tsv` pairs of opposites.
+`languages/concepts.tsv` holds one concept a line, whose number is its id; `opposites.tsv` pairs of opposites.
 An English word is found in all its inflected forms, but by spelling: 'planes' is no 'plan' and 'care' no 'car'.
 Loading only reads the lines; what a spelling means, and which phrases it may begin, is worked out when it is first met.
 """
@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache
 from importlib.resources import files
 from itertools import product
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, language_of, word_rules
 from stillme.text.tokens import Text, Word, fold, stem
 
 __all__ = ["concepts_of", "english_of", "opposite_stems"]
@@ -110,12 +109,12 @@ def english_of(concept: int) -> list[str]:
     return _english_columns().get(concept, [])
 
 
-@cache
+@compiled
 def _english_columns() -> dict[int, list[str]]:
     return {number: columns[0].split("|") for number, columns in _rows("concepts")}
 
 
-@cache
+@compiled
 def opposite_stems() -> Mapping[str, frozenset[str]]:
     """The stem (Vietnamese: the lower case) of each word with opposites, and theirs; a phrase is joined by spaces."""
     found: dict[str, set[str]] = {}
@@ -184,7 +183,7 @@ def _insert(longer: dict[str, Ids | _Start], rest: tuple[str, ...], ids: Ids) ->
     longer[rest[0]] = node if node.longer else node.ids
 
 
-@cache
+@compiled
 def _table(accented: bool, language: str) -> _Table:
     return _Table(accented, language)
 
@@ -197,10 +196,10 @@ def _language(words: list[Word]) -> str:
     return "en" if difference > 0 else "vi" if difference < 0 else ""
 
 
-@cache
+@compiled
 def _little_words() -> tuple[frozenset[str], frozenset[str]]:
     """Stop words that only English has, and those that only Vietnamese has, with and without accents."""
-    english = frozenset(str(load("words")["stop"]["en"]).split())
+    english = frozenset(str(language_of("en").rules("words")["stop"]).split())
     vietnamese = (word_rules().stop - english) | word_rules().stop_folded
     return english - vietnamese, vietnamese - english
 
@@ -248,12 +247,12 @@ class _Side(NamedTuple):
     accented_only: frozenset[str]
 
 
-@cache
+@compiled
 def _english() -> _Side:
     return _side(0)
 
 
-@cache
+@compiled
 def _vietnamese() -> _Side:
     return _side(1)
 
@@ -277,12 +276,12 @@ def _rows(name: str) -> Iterator[tuple[int, list[str]]]:
             yield number, line.split("\t")
 
 
-@cache
+@compiled
 def _read(name: str) -> str:
     return files("stillme.languages").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
 
 
-@cache
+@compiled
 def _folded_heads() -> dict[str, set[str]]:
     """The first words of Vietnamese phrases, by what they look like without accents."""
     heads: dict[str, set[str]] = {}

@@ -17,7 +17,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Final
 
-from stillme.languages import word_rules
+from stillme.languages import remembered, word_rules
 from stillme.lazy import lazy
 
 __all__ = ["Sentence", "Text", "Word", "fold", "fold_text", "stem", "within", "word_of"]
@@ -114,7 +114,7 @@ class Word:
         return f"Word({self.text!r})"
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def word_of(text: str) -> Word:
     """The shared Word of a spelling that is short enough to be one."""
     return Word(text)
