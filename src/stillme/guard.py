@@ -28,6 +28,7 @@ from stillme.evidence import Evidence
 from stillme.grounding.cascade import CascadeGrounder
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import ExactGrounder, Grounder, Judgement
+from stillme.languages import DEFAULT, is_served
 from stillme.limits import check_limits
 from stillme.models.embedding import embed
 from stillme.policy import Policy, PolicyWatcher
@@ -397,7 +398,7 @@ def _language(evidence: Evidence) -> str:
     """The user's language; where it cannot be told, that of the draft, else English."""
     if evidence.language != "unknown":
         return evidence.language
-    return evidence.draft_language if evidence.has_draft and evidence.draft_language in ("en", "vi") else "en"
+    return evidence.draft_language if evidence.has_draft and is_served(evidence.draft_language) else DEFAULT
 
 
 def _probability(evidence: Evidence, ruling: Ruling, unjudged: bool) -> float:

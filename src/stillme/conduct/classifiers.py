@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from stillme.conduct.safety import REFERRED, lists_touched
 from stillme.conduct.voice import Voice
 from stillme.grounding.similarity import Embed
-from stillme.languages import compiled, load, word_set
+from stillme.languages import compiled, has, language_of, languages, load, word_set
 from stillme.models.conduct import Class, conduct_model
 from stillme.text.lexicon import Lexicon
 from stillme.text.sentences import split
@@ -100,10 +100,11 @@ def _judged(
 ) -> Conduct:
     if embed is None:
         return Conduct({}, "there is no embedding model")
-    if language == "other":
-        return Conduct({}, "the classifiers know English and Vietnamese only")
-    if language == "vi" and not text.accented:
-        return Conduct({}, "the embedding model cannot read Vietnamese without accents")
+    if language != "unknown" and not has(language, "classified"):
+        known = " and ".join(each.name for each in languages() if has(each.code, "classified"))
+        return Conduct({}, f"the classifiers know {known} only")
+    if has(language, "accents") and not text.accented:
+        return Conduct({}, f"the embedding model cannot read {language_of(language).name} without accents")
     model = conduct_model()
     written = [text.raw[part.start : part.end] for part in parts]
     scored = model.scores(written, [marks(Text(one)) for one in written], classes, embed)

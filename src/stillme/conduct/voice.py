@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from stillme.languages import compiled, load
+from stillme.languages import compiled, load, word_set
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Sentence, Text, fold
 
@@ -174,7 +174,7 @@ class Voice:
         if token in CLAUSE_MARKS or token in STOPS:
             return True
         return self._rules.clause_openers.ending(self.tokens, i) and (
-            i == at - 1 or token not in ("and", "or", "và", "va")
+            i == at - 1 or token not in word_set("voice", "joining_clauses")
         )
 
     def _speaker_behind(self, i: int, last: int) -> int:

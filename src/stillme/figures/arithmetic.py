@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Final
 
-from stillme.languages import DEFAULT, compiled, has, language_of, languages, load
+from stillme.languages import DEFAULT, accented_language, compiled, language_of, languages, load
 from stillme.text.tokens import Text
 
 __all__ = ["gives", "sum_of"]
@@ -111,8 +111,7 @@ def _items(text: Text, first: int, last: int, code: str | None) -> list[Item] | 
 
 def _decimal(text: Text, code: str | None) -> str:
     """What stands before decimals in a language; where none is given, in one whose accents the text has."""
-    accented = next((each.code for each in languages() if has(each.code, "accents")), DEFAULT)
-    return language_of(code or (accented if text.accented else DEFAULT)).decimal
+    return language_of(code or (accented_language() if text.accented else DEFAULT)).decimal
 
 
 def _read(text: Text, at: int, last: int, decimal: str) -> tuple[Item, int] | None:

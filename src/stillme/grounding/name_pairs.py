@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 from stillme.grounding.statements import Reading
-from stillme.languages import compiled, word_set
+from stillme.languages import compiled, has, word_set
 from stillme.lazy import lazy
 from stillme.text.concepts import text_concepts
 from stillme.text.language import is_small, syllables
@@ -180,14 +180,14 @@ def _is_same_in_both(text: Text, first: int, last: int, language: str) -> bool:
     if _row(text, first, last) in _pairs() or any(map(names_something, ids)):
         return True
     words = [word for word in text.words[first:last] if word.word]
-    if language == "vi":
+    if has(language, "syllables"):
         heard = TRANSLITERATED.fullmatch(text.slice(first, last)) is not None
         return not heard and any(_is_foreign(word) for word in words)
     return any(not is_small(word.lower.removesuffix("'s")) for word in words)
 
 
 def _is_foreign(word: Word) -> bool:
-    """Whether a word of a Vietnamese text is no Vietnamese syllable."""
+    """Whether a word of a text in syllables is none."""
     return fold(word.lower) not in syllables() and len(word.text) > 1
 
 

@@ -16,14 +16,17 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 import yaml
 
+from stillme.languages.en import forms as english_forms
 from stillme.languages.en.numerals import spelt as english_numbers
-from stillme.languages.grammar import NumberWords, Speller, SpeltNumber
+from stillme.languages.grammar import Forms, NumberWords, Speller, SpeltNumber
+from stillme.languages.vi import forms as vietnamese_forms
 from stillme.languages.vi.numerals import spelt as vietnamese_numbers
 
 __all__ = [
     "DEFAULT",
     "Language",
     "WordRules",
+    "accented_language",
     "compiled",
     "has",
     "is_served",
@@ -74,6 +77,8 @@ class Language:
     folder: Traversable
     speller: Speller = english_numbers
     """How its numbers are put together from words; as in English where nothing else is said."""
+    forms: Forms = english_forms
+    """The forms of its words; as in English where nothing else is said."""
 
     def spelt(self, tokens: Sequence[str], words: NumberWords, at: int, start: float | None) -> SpeltNumber | None:
         """The number in words that begins at a token."""
@@ -112,8 +117,8 @@ def _listed(folder: Traversable, name: str) -> frozenset[str]:
 
 
 _REGISTERED: dict[str, Language] = {
-    code: Language(code, HERE.joinpath(code), speller)
-    for code, speller in (("en", english_numbers), ("vi", vietnamese_numbers))
+    "en": Language("en", HERE.joinpath("en"), english_numbers, english_forms),
+    "vi": Language("vi", HERE.joinpath("vi"), vietnamese_numbers, vietnamese_forms),
 }
 
 
@@ -136,6 +141,11 @@ def is_served(code: str) -> bool:
 def has(code: str, trait: str) -> bool:
     """Whether a registered language has a trait of `traits` in its language.yaml, by which its grammar differs from that of others."""
     return is_served(code) and trait in str(language_of(code).rules("language").get("traits", "")).split()
+
+
+def accented_language() -> str:
+    """The language of a text with accents of which nothing else is known."""
+    return next((code for code in _REGISTERED if has(code, "accents")), DEFAULT)
 
 
 def register(added: Language) -> None:
@@ -190,6 +200,8 @@ class WordRules:
     stop: frozenset[str]
     stop_folded: frozenset[str]
     irregular: dict[str, str]
+    suffixes: tuple[tuple[str, str, int], ...]
+    """Endings that a stem goes without: what replaces each, and how many letters must stay."""
 
 
 @compiled
@@ -197,4 +209,5 @@ def word_rules() -> WordRules:
     """The word rules of all languages."""
     rules = load("words")
     irregular = {form: base for base, forms in rules["irregular"].items() for form in str(forms).split()}
-    return WordRules(frozenset(rules["stop"].split()), frozenset(rules["stop_unaccented"].split()), irregular)
+    suffixes = tuple((str(ending), str(instead), int(keep)) for ending, instead, keep in rules["suffixes"])
+    return WordRules(word_set("words", "stop"), word_set("words", "stop_unaccented"), irregular, suffixes)

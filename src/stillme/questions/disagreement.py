@@ -16,7 +16,7 @@ from typing import Final
 from stillme.figures.comparing import Quantity, agrees, rivals
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
-from stillme.languages import compiled, load
+from stillme.languages import compiled, has, load
 from stillme.questions.answers import KINDS, Answer, Question, read_answers
 from stillme.text.names import Name
 
@@ -348,9 +348,9 @@ def _other_kind(mine: Answer, theirs: Answer) -> bool:
 
 
 def _narrowed(answer: Answer) -> dict[str, set[str]]:
-    """For each word of the question the words that narrow it: before it in English, behind it in Vietnamese."""
+    """For each word of the question the words that narrow it: before it, or behind it where the language describes so."""
     place = answer.place
-    text, step = place.statement.reading.text, 1 if place.statement.reading.language == "vi" else -1
+    text, step = place.statement.reading.text, 1 if has(place.statement.reading.language, "describes_behind") else -1
     found: dict[str, set[str]] = {}
     for i, stem in place.hits.items():
         at = i + step

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stillme.languages import compiled, word_set
-from stillme.text.concepts import english_of, text_concepts
+from stillme.text.concepts import text_concepts, words_of
 from stillme.text.language import is_small
 from stillme.text.tokens import Sentence, Text, word_of
 
@@ -39,8 +39,8 @@ def _never_names() -> frozenset[str]:
 
 @compiled
 def names_something(concept: int) -> bool:
-    """Whether a concept is a name: texts write no English word for it in small letters."""
-    words = [word for entry in english_of(concept) for word in entry.split()]
+    """Whether a concept is a name: texts write none of its words in small letters."""
+    words = [word for entry in words_of(concept) for word in entry.split()]
     return bool(words) and not any(is_small(word) or word_of(word).stop for word in words)
 
 
