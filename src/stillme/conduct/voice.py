@@ -140,7 +140,9 @@ class Voice:
         for i in range(max(sentence.first, at - 3 * REACH), at):
             if self._rules.supposing.ending(tokens, i) and self._about_speaker(i, sentence.last):
                 return True
-        return tokens[sentence.first] in ("were", "had") and tokens[sentence.first + 1 : sentence.first + 2] == ["i"]
+        return tokens[sentence.first] in word_set("voice", "conditional_verbs") and tokens[
+            sentence.first + 1 : sentence.first + 2
+        ] == ["i"]
 
     def _about_speaker(self, i: int, last: int) -> bool:
         """Whether what is supposed from token i on is said of the speaker, and not for politeness ('if I may')."""
@@ -203,7 +205,7 @@ class Voice:
             return False
         first = max(sentence.first, at - REACH)
         return any(
-            tokens[i] in ("according", "theo") and not self._speaks(i + 1) and "," not in tokens[i : at - 1]
+            tokens[i] in word_set("voice", "according") and not self._speaks(i + 1) and "," not in tokens[i : at - 1]
             for i in range(first, at - 1)
         )
 

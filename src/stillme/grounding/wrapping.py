@@ -35,7 +35,7 @@ COLON_REACH: Final = 12
 LONGEST_TAG: Final = 7
 MOST_UNKNOWN: Final = 3
 YEARS: Final = range(1500, 2200)
-AFTER: Final = frozenset({",", ":", "—", "–", "-", "that", "rằng", "là", "but", "nhưng", "and", "!", "."})
+AFTER: Final = frozenset(",:—–-!.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,8 @@ class Wrapping:
         return not word.content or about or i in self.silent
 
     def _past_joints(self, at: int, last: int) -> int:
-        while at < last and self.draft.words[at].lower in AFTER and not self._is_minus(at):
+        after = AFTER | word_set("grammar", "behind_lead")
+        while at < last and self.draft.words[at].lower in after and not self._is_minus(at):
             at += 1
         return at
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from stillme.conduct.philosophy import needs_no_source
 from stillme.figures.arithmetic import sum_of
-from stillme.languages import compiled, is_served, language_of, languages, load
+from stillme.languages import compiled, is_served, language_of, languages, load, word_set
 from stillme.text.lexicon import SENTENCE_ENDS, Lexicon, Match
 from stillme.text.tokens import Text, fold
 
@@ -419,7 +419,7 @@ def _asks_sources(query: Text) -> bool:
 def _wants_citing(query: Text, match: Match) -> bool:
     first = _clause(query, match.first)
     before = query.lowers[match.first - 1] if match.first > first else ""
-    return before in ("and", "then", "also", "please", "but") or opens_request(query, first, match.first)
+    return before in word_set("need", "before_citing") or opens_request(query, first, match.first)
 
 
 def _clause(query: Text, at: int) -> int:
