@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models
 
-.PHONY: demo serve test check unit quick soak release matrix test-training explore test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit quick soak release matrix test-training explore test-model docs bench bench-audit bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -60,6 +60,9 @@ bench: $(VENV)/tested ## measure speed, side by side in one run
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit
+
+bench-disguises: $(VENV)/tested ## measure what wrappings do to true and false claims
+	$(BIN)/python -m benchmarks.disguises --sample 2 --json benchmarks/records/disguises.json
 
 bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder beside baselines (SETS, HALF, LIMIT, RECORD optional)
 	$(BIN)/python -m benchmarks.grounding $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(HALF),--half $(HALF)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(RECORD),--out $(RECORD))

@@ -16,7 +16,7 @@ from stillme.evaluation.runs.cases import Case
 from stillme.reasons import Decision, Reason
 
 STARTER = Path(stillme.evaluation.runs.__file__).with_name("starter.jsonl")
-DATASHEET = Path(__file__).parents[2] / "docs" / "starter-set.md"
+DATASHEET = Path(__file__).parents[3] / "docs" / "starter-set.md"
 CATEGORIES = (
     "factual-in-context",
     "out-of-context",
