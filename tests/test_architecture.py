@@ -180,6 +180,7 @@ SPEAKS_A_LANGUAGE = {
     "validators/factual_hallucination_validator.py": "the keys of a parameter are part of the policy schema",
     "redaction/patterns.py": "letters to try an operator's pattern on",
     "text/tokens.py": "ranges of Latin letters",
+    "text/markup.py": "ranges of Latin letters",
     "policy/reader.py": "the words of YAML for true and false",
     "evaluation/runs/comparison.py": "the names of the sides of a comparison",
     "evaluation/worlds/figures.py": "the languages of the shipped cases",
