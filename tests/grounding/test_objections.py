@@ -8,7 +8,7 @@ import pytest
 
 from stillme.evidence import Evidence
 from stillme.grounding.cascade import is_refuted
-from stillme.grounding.grounder import Judgement
+from stillme.grounding.grounder import ExactGrounder, Judgement
 
 
 def judge(draft: str, *passages: str) -> Judgement:
@@ -352,3 +352,38 @@ def test_a_name_that_only_stands_near_the_same_words_is_left_to_the_model() -> N
     source = "Mary Hale moved to Cork with Thomas Byrne. There she planned, with his money, a wall for the harbour of the town."
 
     assert not is_refuted(judge("Mary Hale planned a wall for the harbour.", source))
+
+
+@pytest.mark.parametrize(
+    ("source", "claim"),
+    [
+        pytest.param(
+            "Guests may not feed the swans.",
+            "Oddly enough, as folks keep wondering, guests may feed the swans.",
+            id="en",
+        ),
+        pytest.param(
+            "Guests may not feed the swans.", "Guests may feed the swans, mate, cross my heart.", id="en, behind"
+        ),
+        pytest.param("Khách không được cho thiên nga ăn.", "Nghe đâu thì khách được cho thiên nga ăn.", id="vi"),
+        pytest.param(
+            "Khách không được cho thiên nga ăn.", "Khách được cho thiên nga ăn đó nghen tía.", id="vi, behind"
+        ),
+    ],
+)
+def test_words_around_a_turned_claim_leave_nothing_to_the_model(source: str, claim: str) -> None:
+    """A negation that was dropped is an objection of its own, whatever unlisted words lead in to the claim or end it."""
+    (judged,) = ExactGrounder().judge([Evidence.of(draft=claim, passages=[source]).grounding_task])[0]
+
+    assert (judged.status, judged.objection, is_refuted(judged)) == ("contradicted", "negation", True)
+
+
+def test_words_in_the_middle_of_a_turned_claim_are_part_of_it() -> None:
+    """What the source does not say between its own words may be what makes the claim right: the model reads it."""
+    task = Evidence.of(
+        draft="Guests may under supervision feed the swans.", passages=["Guests may not feed the swans."]
+    )
+
+    (judged,) = ExactGrounder().judge([task.grounding_task])[0]
+
+    assert not is_refuted(judged)

@@ -347,24 +347,27 @@ def _lacking(found: Alignment, claim: Claim) -> tuple[tuple[int, int], ...]:
 
 
 def _says_the_rest(found: Alignment) -> bool:
-    """Whether the source says all of the claim but what there is an objection to, and what may lead in to it before a mark."""
+    """Whether the source says all of the claim but what there is an objection to, and but for what stands around it."""
     disputed = {i for objection in found.objections for i in range(objection.first, objection.last)}
-    leading = _leading(found)
-    said = [i for i in found.claim.content if i >= leading]
+    core = _core(found)
     lowers, hedging = found.claim.reading.text.lowers, cues().words("hedging")
-    missing = [i for i in found.missing if i >= leading and lowers[i] not in hedging]
-    return disputed.issuperset(missing) and any(i not in disputed for i in said)
+    missing = [i for i in found.missing if i in core and lowers[i] not in hedging]
+    return disputed.issuperset(missing) and any(i in core and i not in disputed for i in found.claim.content)
 
 
-def _leading(found: Alignment) -> int:
-    """The token behind the first mark or 'that', where the source has none of the words before it; else the first token."""
-    lowers, missing = found.claim.reading.text.lowers, set(found.missing)
-    for i in range(found.claim.first, min(found.claim.last, found.claim.first + MOST_LEADING)):
-        if lowers[i] in cues().words("leading_mark"):
-            return i + 1
-        if found.claim.reading.text.words[i].content and i not in missing:
-            break
-    return found.claim.first
+def _core(found: Alignment) -> range:
+    """The tokens of the claim without words at either end that the source has not: a lead-in or an ending, which names nothing."""
+    claim = found.claim
+    around = set(found.missing) - claim.named - claim.figured
+
+    def edge(content: Sequence[int]) -> int:
+        """How many content words stand at this end that are not in the source."""
+        words = next((n for n, i in enumerate(content) if i not in around), 0)
+        return words if words <= MOST_LEADING else 0
+
+    before, behind = edge(claim.content), edge(claim.content[::-1])
+    first = claim.content[before] if before else claim.first
+    return range(first, claim.content[-1 - behind] + 1 if behind else claim.last)
 
 
 def _why(found: Alignment) -> str:
