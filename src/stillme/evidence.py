@@ -26,6 +26,7 @@ from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.wrapping import Asked, asked_by, known_from
+from stillme.languages import is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
 from stillme.questions.answer_language import requested_language
@@ -143,9 +144,7 @@ class Evidence:
             return stated
         if self.query_language != "unknown":
             return self.query_language
-        return next(
-            (found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown"
-        )
+        return next(filter(is_served, map(identify, reversed(self.conversation))), "unknown")
 
     @shared
     def need(self) -> Need:
@@ -225,10 +224,9 @@ class Evidence:
         """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""
         if self.need.kind != "arithmetic" or not claim.factual or claim.markers:
             return False
-        vi = self.language == "vi"
-        asked = (sum_of(self.query, s.first, s.last, vietnamese=vi) for s in split(self.query, ()))
+        asked = (sum_of(self.query, s.first, s.last, code=self.language) for s in split(self.query, ()))
         results = [value for value in asked if value is not None]
-        return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], vietnamese=vi)
+        return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], code=self.language)
 
     @shared
     def asked(self) -> Asked:

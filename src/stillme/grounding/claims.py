@@ -13,6 +13,7 @@ from typing import Final
 
 from stillme.grounding.citations import Marker
 from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon
+from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
 __all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
@@ -32,7 +33,6 @@ MOST_ABOUT_ASSENT: Final = 10
 MOST_IN_A_SIGNATURE: Final = 6
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
 TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
-FIRST_PERSON: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll"})
 WRITTEN_FOR_USER: Final = frozenset({"creative", "rewrite", "code"})
 
 
@@ -275,7 +275,9 @@ class _Reader:
         """Whether a sentence answers what needs no source and names nothing that one could know: no figure, no name, not the matter."""
         words, lone = self.draft.words, self.draft.words[w.first].capital
         named = any(
-            words[i].capital and words[i].lower not in FIRST_PERSON for i in w.content if i > w.first or not lone
+            words[i].capital and words[i].lower not in word_set("grammar", "first_person")
+            for i in w.content
+            if i > w.first or not lone
         )
         return not w.has_figure and not named and not self._speaks_of_the_matter(w)
 

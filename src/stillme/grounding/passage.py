@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from stillme.contract import RetrievedPassage
 from stillme.grounding.statements import Reading
+from stillme.languages import DEFAULT, accented_language, has, languages
 from stillme.lazy import lazy
+from stillme.text.language import identify
 from stillme.text.sentences import Sentence, split
 from stillme.text.tokens import Text
 
 __all__ = ["Passage"]
+
+# So many of the words of a text with accents carry one.
+LEAST_ACCENTED: Final = 0.15
 
 
 class Passage:
@@ -37,11 +44,12 @@ class Passage:
 
     @lazy
     def language(self) -> str:
-        """Vietnamese where a good share of the words carries accents, else read as English."""
-        if not self.text.accented:
-            return "en"
-        words = [w for w in self.text.words if w.word]
-        return "vi" if words and sum(w.accented for w in words) > 0.15 * len(words) else "en"
+        """The language with accents where a good share of the words carries some; else the default one, or another that it tells."""
+        words = [w for w in self.text.words if w.word] if self.text.accented else []
+        if words and sum(w.accented for w in words) > LEAST_ACCENTED * len(words):
+            return accented_language()
+        plain = [each.code for each in languages() if not has(each.code, "accents")]
+        return found if len(plain) > 1 and (found := identify(self.text)) in plain else DEFAULT
 
     @lazy
     def sentences(self) -> list[Sentence]:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from stillme.contract import Mode
 from stillme.errors import PolicyError
+from stillme.languages import DEFAULT, is_served
 from stillme.policy.instances import built, fingerprint_of, plain
 from stillme.policy.problems import PROBLEMS_SHOWN, Problem, misfits, validator_problems, worded
 from stillme.policy.reader import PRESET_FILES, PRESETS, Preset, Source, file_bytes, parsed
@@ -116,11 +117,12 @@ class Policy(BaseModel):
         )
 
     def message(self, kind: MessageKind, language: str) -> str | None:
-        """The operator's own wording in that language (English for any but Vietnamese); None: use the built-in one."""
+        """The operator's own wording in that language, in the default one where it is not served; None: use the built-in one."""
         message: Message | None = getattr(self.messages, kind)
         if message is None:
             return None
-        return message.vi if language == "vi" else message.en
+        own: str | None = getattr(message, language if is_served(language) else DEFAULT, None)
+        return own
 
     @property
     def hash(self) -> str:

@@ -12,6 +12,7 @@ from stillme.decision import band
 from stillme.evidence import Evidence
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import ExactGrounder, Judgement
+from stillme.languages import DEFAULT, is_served
 from stillme.policy import Policy
 from stillme.reasons import Decision, Reason
 from stillme.response import citations, respond
@@ -114,7 +115,7 @@ def _language(evidence: Evidence) -> str:
     """The user's language; where it cannot be told, that of the draft, else English."""
     if evidence.language != "unknown":
         return evidence.language
-    return evidence.draft_language if evidence.has_draft and evidence.draft_language in ("en", "vi") else "en"
+    return evidence.draft_language if evidence.has_draft and is_served(evidence.draft_language) else DEFAULT
 
 
 def _probability(outcome: Outcome) -> float:
