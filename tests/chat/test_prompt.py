@@ -15,7 +15,7 @@ from stillme.chat.rules import load
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
 from stillme.llm.messages import Message, Prompt
-from stillme.storage.knowledge.contents import Chunk, Context, Found
+from stillme.storage.knowledge.store import Chunk, Context, Found
 
 QUESTION = "How long do refunds take?"
 TAG = re.compile(r"(</?)(source|conversation|question)-([0-9a-f]{16})>")

@@ -21,7 +21,7 @@ from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError, shown
 from stillme.llm.messages import Message, Prompt
 from stillme.questions.answer_language import requested_language
-from stillme.storage.knowledge.contents import Context
+from stillme.storage.knowledge.store import Context
 from stillme.text.language import identify
 from stillme.text.tokens import Text, fold_text
 
