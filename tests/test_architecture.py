@@ -258,3 +258,13 @@ def test_no_pattern_can_backtrack() -> None:
     ]
 
     assert found == []
+
+
+def test_the_tests_share_one_postgresql_server() -> None:
+    """Whoever needs a server asks for the fixture of all tests; none starts another."""
+    tests = ROOT / "tests"
+    starting = [
+        p for p in tests.rglob("*.py") if "get_server(" in p.read_text(encoding="utf-8").replace('"get_server("', "")
+    ]
+
+    assert [str(p.relative_to(tests)) for p in starting] == ["conftest.py"]

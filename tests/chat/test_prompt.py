@@ -15,7 +15,7 @@ from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
 from stillme.languages import languages
 from stillme.llm.messages import Message, Prompt
-from stillme.storage.knowledge.contents import Chunk, Context, Found
+from stillme.storage.knowledge.store import Chunk, Context, Found
 
 QUESTION = "How long do refunds take?"
 READING = {each.code: each.rules("prompt")["layout"]["reading"] for each in languages()}

@@ -20,7 +20,7 @@ from stillme.errors import InputError, shown
 from stillme.languages import DEFAULT, compiled, is_served, language_of, languages, load
 from stillme.llm.messages import Message, Prompt
 from stillme.questions.answer_language import requested_language
-from stillme.storage.knowledge.contents import Context
+from stillme.storage.knowledge.store import Context
 from stillme.text.language import identify
 from stillme.text.tokens import Text, fold_text
 

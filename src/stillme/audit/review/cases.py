@@ -53,7 +53,7 @@ class PacketContent:
 
     `verdict` is a mapping with the verdict's own keys where only part of it is known; `precheck` may say that there was no draft,
     and `citations` and `conflicts` may be counts. `request` is None where its texts were not kept or were erased; `notice` says why.
-    `facts` are identifiers and hashes in the order to show; those named in packet.yaml under `fact.` are worded in the page's language.
+    `facts` are identifiers and hashes in the order to show; the known ones are worded in the page's language.
     """
 
     verdict: Verdict | Mapping[str, Any]

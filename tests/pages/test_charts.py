@@ -1,4 +1,4 @@
-"""Plots are sound XML whatever they show, say in words what they show, and are the same bytes for the same numbers."""
+"""Charts are sound XML whatever they show, say in words what they show, and are the same bytes for the same numbers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 
 from stillme.evaluation.runs.curves import Point
 from stillme.evaluation.runs.intervals import clopper_pearson
-from stillme.pages.plots import (
-    STYLE,
-    Curve,
-    reason_bars,
-    reliability,
-    risk_coverage,
-    standalone,
-    threshold_sweep,
-)
+from stillme.pages.charts import Curve, reason_bars, reliability, risk_coverage, standalone, threshold_sweep
+from stillme.pages.rendering import chart_style
 
 HOSTILE = "</svg><script>alert('1')</script>\x00\u202e & \"x\" ]]>\ud800"
 PAGE_FILLS = {"light": "#ffffff", "dark": "#1a2027"}
@@ -34,7 +27,7 @@ def point(x: float, numerator: int, denominator: int) -> Point:
 
 ONE = [point(0.5, 1, 4)]
 SOME = [point(0.25, 0, 10), point(0.5, 1, 20), point(1.0, 8, 40)]
-PLOTS: dict[str, Callable[[], str]] = {
+CHARTS: dict[str, Callable[[], str]] = {
     "risk and coverage of nothing": lambda: risk_coverage([]),
     "of a run without points": lambda: risk_coverage([Curve("a", [])]),
     "of one draft": lambda: risk_coverage([Curve("a", [point(1.0, 1, 1)], point(1.0, 1, 1))]),
@@ -58,10 +51,10 @@ def texts(svg: str) -> list[str]:
     return [element.text or "" for element in ElementTree.fromstring(svg).iter("text")]  # noqa: S314  (we wrote it)
 
 
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("name", CHARTS)
 def test_every_plot_is_sound_and_said_in_words(name: str) -> None:
     """XML with a title and a description that its label names, inline and as a file."""
-    svg = PLOTS[name]()
+    svg = CHARTS[name]()
     root = ElementTree.fromstring(svg)  # noqa: S314
     words = {str(e.get("id")): e.text for e in root if e.tag in ("title", "desc")}
 
@@ -73,19 +66,19 @@ def test_every_plot_is_sound_and_said_in_words(name: str) -> None:
     assert ElementTree.fromstring(standalone(svg)).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314
 
 
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("name", CHARTS)
 def test_the_same_numbers_are_the_same_bytes(name: str) -> None:
     """And nothing in them is a number that no program reads."""
-    svg = PLOTS[name]()
+    svg = CHARTS[name]()
 
-    assert svg == PLOTS[name]()
+    assert svg == CHARTS[name]()
     assert not re.search(r'="(nan|inf|-inf)', svg)
 
 
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("name", CHARTS)
 def test_everything_is_within_the_picture(name: str) -> None:
     """No mark has a place outside of it."""
-    root = ElementTree.fromstring(PLOTS[name]())  # noqa: S314
+    root = ElementTree.fromstring(CHARTS[name]())  # noqa: S314
     width, height = float(str(root.get("width"))), float(str(root.get("height")))
     for element in root.iter():
         across = [float(element.attrib[key]) for key in ("x", "x1", "x2", "cx") if key in element.attrib]
@@ -101,12 +94,12 @@ def test_everything_is_within_the_picture(name: str) -> None:
 )
 def test_nothing_to_draw_is_said(name: str) -> None:
     """An empty picture is no picture of zero."""
-    assert "Nothing to draw" in texts(PLOTS[name]())
+    assert "Nothing to draw" in texts(CHARTS[name]())
 
 
 def test_what_is_written_in_a_risk_plot() -> None:
     """Ticks, axes and a legend; the description has the counts."""
-    svg = PLOTS["of two runs"]()
+    svg = CHARTS["of two runs"]()
     about = ElementTree.fromstring(svg).findtext("desc")  # noqa: S314
 
     assert texts(svg) == [
@@ -125,7 +118,7 @@ def test_what_is_written_in_a_risk_plot() -> None:
 
 def test_what_is_written_in_a_reliability_plot() -> None:
     """The count of every bin."""
-    svg = PLOTS["reliability"]()
+    svg = CHARTS["reliability"]()
 
     assert texts(svg)[14:] == [
         *("claims", "10", "20", "40"),
@@ -161,7 +154,7 @@ def test_what_is_written_beside_bars() -> None:
         *("a", "6 (60 %)", "b", "1 (10 %)"),
         *("decided as expected", "not as expected", "nothing expected"),
     ]
-    assert "and 25 more codes" in texts(PLOTS["many reasons"]())
+    assert "and 25 more codes" in texts(CHARTS["many reasons"]())
 
 
 @given(
@@ -193,7 +186,7 @@ def luminance(colour: str) -> float:
 @pytest.mark.parametrize("look", PAGE_FILLS)
 def test_ink_stands_out_from_paper(look: str) -> None:
     """Text and lines have a contrast of 4.5 on the paper they are drawn on, light and dark."""
-    light, dark = STYLE.partition("@media")[::2]
+    light, dark = chart_style().partition("@media")[::2]
     found = dict(re.findall(r"--p-(ink|soft|paper|\d): (#[0-9a-f]{6})", light if look == "light" else dark))
     paper = luminance(found.pop("paper"))
 
@@ -205,7 +198,7 @@ def test_ink_stands_out_from_paper(look: str) -> None:
 
 def test_a_curve_goes_from_left_to_right() -> None:
     """In the order of its points."""
-    root = ElementTree.fromstring(PLOTS["a sweep"]())  # noqa: S314
+    root = ElementTree.fromstring(CHARTS["a sweep"]())  # noqa: S314
     line = next(e for e in root.iter("polyline"))
     places = [float(pair.split(",")[0]) for pair in str(line.get("points")).split()]
 

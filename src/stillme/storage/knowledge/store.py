@@ -1,6 +1,6 @@
 """What the chat knows: documents cut into chunks, kept in a store, found by a question.
 
-Both stores (`store_sqlite`, `store_postgres`) keep this one small interface; `retrieval` ranks what they find.
+Both engines (`sqlite`, `postgres`) keep this one small interface; `chat.retrieval` ranks what they find.
 """
 
 from __future__ import annotations

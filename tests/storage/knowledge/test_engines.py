@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stillme.errors import BackendError, InputError, StillMeError
-from stillme.storage.knowledge.contents import Chunk, Document, KnowledgeStore
+from stillme.storage.knowledge.engines import store_at
 from stillme.storage.knowledge.postgres import PostgresStore
 from stillme.storage.knowledge.sqlite import SqliteStore
-from stillme.storage.knowledge.stores import store_at
+from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
 from stillme.text.search_words import folded_words, marks_of
 from tests.chat.conftest import NewStore, new_location
 
@@ -543,9 +543,9 @@ def test_a_large_store_is_searched_by_index(server_url: str) -> None:
     store.close()
 
 
-def test_a_database_without_pgvector_is_said(knowledge_server: Any) -> None:
+def test_a_database_without_pgvector_is_said(postgres_url: str) -> None:
     """Where the extension is missing and may not be created, the message says what an administrator has to do."""
-    url = str(knowledge_server.get_uri())
+    url = postgres_url
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE DATABASE bare")
         connection.execute("CREATE ROLE guest LOGIN")

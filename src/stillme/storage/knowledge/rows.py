@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from stillme.errors import InputError, shown
-from stillme.storage.knowledge.contents import Chunk, Collection, Document
+from stillme.storage.knowledge.store import Chunk, Collection, Document
 from stillme.text.search_words import folded_words
 
-__all__ = ["TIES", "Maker", "Shelved", "check_place", "maker_of", "nearest_first", "ready_vector", "shelved"]
+__all__ = [
+    "TIES",
+    "Maker",
+    "Shelved",
+    "check_maker",
+    "check_place",
+    "maker_of",
+    "nearest_first",
+    "ready_vector",
+    "shelved",
+]
 
 LONGEST_CHUNK: Final = 64_000
 LONGEST_NAME: Final = 4096
@@ -41,6 +51,17 @@ def maker_of(embedder: str | None) -> Maker:
         return one().id
 
     return own if embedder is None else lambda: embedder
+
+
+def check_maker(name: str, about: Mapping[str, str], maker: Maker, width: int) -> dict[str, str]:
+    """What a store notes about its vectors; those of another embedder, or of another width, are refused."""
+    given = {"embedder": maker(), "width": str(width)}
+    if about and {key: about.get(key) for key in given} != given:
+        raise InputError(
+            f"{name} holds vectors of {about.get('embedder')} ({about.get('width')} numbers each), these are of "
+            f"{given['embedder']} ({width}): ingest into a new store, or reset this one and ingest again"
+        )
+    return given
 
 
 def check_place(collection: Collection, session: str) -> None:
