@@ -12,8 +12,9 @@ import stillme.settings as read
 from stillme.chat.extractive import Extractive
 from stillme.errors import InputError, UpstreamError, nearest, shown
 from stillme.llm.breaker import Breaker
+from stillme.llm.client import Limits
 from stillme.llm.messages import Delta, Generation, Prompt, Provider
-from stillme.llm.providers import PRESETS, Limits, OpenAICompatible, Preset, caller_given, preset
+from stillme.llm.providers import PRESETS, OpenAICompatible, Preset, caller_given, preset
 from stillme.settings import setting
 
 __all__ = ["Router", "RouterSettings", "router_from_environment"]
