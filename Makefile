@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
+QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models
 
-.PHONY: demo serve test check unit explore test-model docs bench bench-audit bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit quick soak release matrix test-training explore test-model docs bench bench-audit bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -23,6 +24,25 @@ check: $(VENV)/tested
 unit: $(VENV)/tested
 	$(BIN)/pytest -n 2
 
+quick: ## the inner loop, within a minute: lint, and the tests of everything that needs no server and no other process
+	$(BIN)/ruff check .
+	$(BIN)/pytest -n 2 -x -m "not slow" $(QUICK)
+
+soak: $(VENV)/tested ## kill and load loops at full length
+	STILLME_SOAK=1 $(BIN)/pytest tests/audit tests/service tests/storage
+
+release: ## build sdist and wheel, build the wheel again from the sdist, and check that what is installed from it verifies
+	PYTHON=$(PYTHON) .ci/release
+
+matrix: ## `make test` on every Python from 3.11 on that is installed, each in an environment of its own
+	@for python in python3.11 python3.12 python3.13 python3.14; do \
+		if command -v $$python >/dev/null; then $(MAKE) test PYTHON=$$python VENV=.venv-$$python || exit 1; \
+		else echo "$$python is not installed: not run"; fi; \
+	done
+
+test-training: $(VENV)/tested ## test the training recipe (needs the extra `training`: torch and what it is trained from)
+	$(BIN)/pytest training/tests
+
 explore: $(VENV)/tested ## run the property tests alone, with inputs drawn anew (TIMES=20 rounds); keep what it finds as an @example
 	@for round in $$(seq $(or $(TIMES),20)); do \
 		STILLME_EXPLORE=1 $(BIN)/pytest -n 2 -m hypothesis --hypothesis-seed=random || exit 1; \
@@ -40,6 +60,9 @@ bench: $(VENV)/tested ## measure speed, side by side in one run
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit
+
+bench-disguises: $(VENV)/tested ## measure what wrappings do to true and false claims
+	$(BIN)/python -m benchmarks.disguises --sample 2 --json benchmarks/records/disguises.json
 
 bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder beside baselines (SETS, HALF, LIMIT, RECORD optional)
 	$(BIN)/python -m benchmarks.grounding $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(HALF),--half $(HALF)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(RECORD),--out $(RECORD))

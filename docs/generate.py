@@ -6,6 +6,7 @@
 - `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
+- `docs/security.md`: what wrappings do to a claim, from `benchmarks/records/disguises.json`
 - `src/stillme/schemas/`: the JSON Schema of request, verdict and policy
 
 In a page, only what stands between the markers of a part is written; the rest is prose.
@@ -43,6 +44,7 @@ DOCS = Path(__file__).resolve().parent
 GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
+DISGUISES_RECORD = DOCS.parent / "benchmarks" / "records" / "disguises.json"
 SERVICE_RECORD = DOCS.parent / "benchmarks" / "records" / "service.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -80,6 +82,7 @@ def generated() -> Iterator[tuple[Path, str]]:
         page = DOCS / "validators" / f"{name}.md"
         yield page, filled(page, "measured", "\n".join(measured(rows)))
     yield DOCS / "conduct.md", filled(DOCS / "conduct.md", "measured", "\n".join(conduct_tables()))
+    yield DOCS / "security.md", filled(DOCS / "security.md", "disguises", "\n".join(disguises_table()))
     yield SCHEMAS / "request.json", schema("StillMe request", VerifyRequest.model_json_schema())
     yield SCHEMAS / "verdict.json", schema("StillMe verdict", Verdict.model_json_schema(mode="serialization"))
     yield SCHEMAS / "policy.json", schema("StillMe policy", policy_schema())
@@ -92,6 +95,21 @@ def grounding_page() -> str:
     for part in ("calibration", "quality", "systems", "conflicts", "speed"):
         page = between(page, part, found[part] or "The record of the last run has no figures for this.")
     return page
+
+
+def disguises_table() -> Iterator[str]:
+    """How many claims a wrapping changed the fate of, by half and language."""
+    record = json.loads(DISGUISES_RECORD.read_text(encoding="utf-8"))
+    sound = record["pairs"] - record["pairs_left_out"]
+    yield f"{record['wrappings']} wrappings, {record['sample']} pairs of a true and a false claim each, of the {sound} of"
+    yield f"{record['pairs']} pairs that are judged right without one (version {record['version']}):\n"
+    yield "| wrappings | language | false claims that escape | true claims refused |"
+    yield "|---|---|---:|---:|"
+    for row in record["rows"]:
+        if row["kind"] == "all":
+            escaped = f"{row['escaped']} of {row['false']} ({row['escaped'] / row['false']:.1%})"
+            refused = f"{row['refused']} of {row['true']} ({row['refused'] / row['true']:.1%})"
+            yield f"| {row['part']} | {row['lang']} | {escaped} | {refused} |"
 
 
 def service_speed() -> Iterator[str]:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme import Guard
+from stillme.text.tokens import fold_text
 
 EN = {
     "query": "What are the rules of the Ferncliff ferry?",
@@ -204,6 +205,99 @@ def test_what_states_nothing_is_no_answer_to_a_question_of_fact(guard: Guard, dr
     )
 
     assert (verdict.verified, verdict.action, verdict.confidence_band) == (False, "block", "low")
+
+
+# Each of these once let a false claim out or kept a true one back: a name, then the wrapping in English and in Vietnamese.
+MECHANISMS = {
+    "a speaker in capitals": ("MIRA: {C}.\nJON: Thanks!", "THẢO: {C}.\nDUY: Cảm ơn bạn!"),
+    "a speaker in bold": ("**Ines:** {C}.", "**Thảo:** {C}."),
+    "a speaker with the time": ("Helpdesk (08:15): {C}.", "Nhân viên (08:15): {C}."),
+    "the time in brackets before a speaker": ("[08:15] Guide: {C}.", "[08:15] Trợ lý: {C}."),
+    "a letter with its signature": ("Dear guest,\n\n{C}.\n\nYours sincerely,\nGuest Relations", "Kính gửi quý khách,\n\n{C}.\n\nTrân trọng,\nPhòng Lễ tân"),
+    "a row of a table with its number and source": ("| No. | Fact | Source |\n|---|---|---|\n| 3 | {C} | rules |", "| STT | Thông tin | Nguồn |\n|---|---|---|\n| 3 | {C} | rules |"),
+    "a lettered item": ("b) {C}", "b) {C}"),
+    "an item on a key": ("2\ufe0f\u20e3 {C}", "2\ufe0f\u20e3 {C}"),
+    "a raised sign of a note": ("{C}.²", "{C}.²"),
+    "a raised sign of a note in HTML": ("{C}.<sup>4</sup>", "{C}.<sup>4</sup>"),
+    "a note in brackets": ("{C} [note 4].", "{C} [chú thích 4]."),
+    "blocks of HTML": ("<h3>Answer</h3><p>{C}.</p>", "<h3>Trả lời</h3><p>{C}.</p>"),
+    "JSON": ('{{"answer": "{C}."}}', '{{"tra_loi": "{C}."}}'),
+    "a face": ("\u00af\\_(ツ)_/\u00af {C}.", "\u00af\\_(ツ)_/\u00af {C}."),
+    "TL;DR": ("TL;DR {C}.", "TL;DR {C}."),
+    "where it stands, behind a comma": ("{C}, says the leaflet.", "{C}, tài liệu ghi như vậy."),
+    "where it stands, in brackets": ("{C} (see the document).", "{C} (xem tài liệu)."),
+    "where it stands, before a comma": ("As the handbook says, {c}.", "Như tài liệu có nói, {c}."),
+    "two negations": ("It is not a secret that {c}.", "Chẳng ai phủ nhận rằng {c}."),
+    "two negations and a verb of saying": ("It is not wrong to say {c}.", "Không sai khi nói {c}."),
+    "a refusal in a clause before it": ("While I can't say more, {c}.", "Tuy tôi không biết gì thêm, {c}."),
+    "a sentence about the answer": ("{C}. That is all the source says.", "{C}. Đó là câu trả lời cho bạn."),
+    "a question about the source before it": ("What does the source say? {C}.", "Tài liệu nói gì? {C}."),
+    "a courtesy in the other language": ("Xin chào! Cảm ơn bạn đã hỏi! {C}.", "Hello there! Thank you for asking! {C}."),
+}  # fmt: skip
+LETTERS = {
+    "a word half in bold": lambda claim: " ".join(f"{w[:2]}**{w[2:]}**" if len(w) > 3 else w for w in claim.split()),
+    "a word half in italics": lambda claim: " ".join(f"{w[:2]}<i>{w[2:]}</i>" if len(w) > 3 else w for w in claim.split()),
+    "letters set apart": lambda claim: "  ".join(" ".join(word.strip(".")) for word in claim.split()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "vi"])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_what_stands_around_a_claim_changes_nothing(guard: Guard, name: str, language: str) -> None:
+    """The true ones are delivered and the false ones are not, in the same wrapping."""
+    world, wrapping = {"en": EN, "vi": VI}[language], MECHANISMS[name][language == "vi"]
+
+    assert [c for c in world["true"][1:] if not delivered(guard, world, wrapped(wrapping, c))] == []
+    assert [c for c in world["false"][1:] if delivered(guard, world, wrapped(wrapping, c))] == []
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("name", LETTERS)
+def test_how_letters_are_set_changes_nothing(guard: Guard, name: str, world: dict[str, object]) -> None:
+    """The true ones are delivered and the false ones are not, however they are set."""
+    assert [c for c in world["true"][1:] if not delivered(guard, world, LETTERS[name](c))] == []
+    assert [c for c in world["false"][1:] if delivered(guard, world, LETTERS[name](c))] == []
+
+
+def test_vietnamese_without_accents_is_judged_as_with_them(guard: Guard) -> None:
+    """True and false."""
+    assert [c for c in VI["true"] if not delivered(guard, VI, f"{fold_text(c).capitalize()}.")] == []
+    assert [c for c in VI["false"] if delivered(guard, VI, f"{fold_text(c).capitalize()}.")] == []
+
+
+@pytest.mark.parametrize(
+    ("world", "yes", "no"),
+    [
+        pytest.param(EN, "Yes, that is what the document says.", "No, that's not right.", id="en, a whole sentence"),
+        pytest.param(EN, "Quite so.", "No, not at all.", id="en, short"),
+        pytest.param(EN, "Exactly right.", "I'm afraid not.", id="en, courteous"),
+        pytest.param(VI, "Đúng, tài liệu nói vậy.", "Không, tài liệu nói khác.", id="vi, a whole sentence"),
+        pytest.param(VI, "Phải rồi bạn.", "Không, không đúng.", id="vi, short"),
+        pytest.param(VI, "Chuẩn rồi ạ.", "Sai rồi ạ.", id="vi, courteous"),
+    ],
+)
+def test_yes_and_no_in_other_words(guard: Guard, world: dict[str, object], yes: str, no: str) -> None:
+    """Each says what was asked or its opposite: two negations behind 'No,' make no yes."""
+    wrong, right = world["yes"]
+
+    assert (delivered(guard, world, yes, right), delivered(guard, world, no, wrong)) == (True, True)
+    assert (delivered(guard, world, yes, wrong), delivered(guard, world, no, right)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("world", "draft"),
+    [
+        pytest.param(EN, "Never: dogs are allowed in the saloon.", id="a label that denies is no speaker"),
+        pytest.param(EN, "Designer: the captain never sells the tickets on board.", id="a label hides nothing behind it"),
+        pytest.param(EN, "It is not true that bicycles travel free of charge on the lower deck.", id="one negation stays"),
+        pytest.param(EN, "Bicycles travel free of charge on the lower deck. Kind regards,\nDogs allowed in the saloon", id="a signature that speaks of the matter"),
+        pytest.param(VI, "Vé được bán ngay trên đò. Trân trọng,\nĐược hút thuốc trong khoang khách", id="vi, a signature that speaks of the matter"),
+        pytest.param(VI, "Nếu bạn thắc mắc thì được hút thuốc trong khoang khách.", id="vi, an offer that goes on"),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_wrapping_is_judged(guard: Guard, world: dict[str, object], draft: str) -> None:
+    """Nothing that says something becomes exempt."""
+    assert not delivered(guard, world, draft)
 
 
 LEADS = st.sampled_from(

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from stillme.evaluation.worlds.documents import worlds_file
+
 FOLDER: Final = Path(__file__).with_name("written")
-FILES: Final = ("train", "held", "dev")
+FILES: Final = {"train": FOLDER / "train.jsonl", "held": FOLDER / "held.jsonl", "dev": worlds_file()}
 LABELS: Final = ("supported", "contradicted", "unsupported")
 MARKS: Final = ("<!-- counts -->\n", "<!-- /counts -->")
 
@@ -92,8 +94,8 @@ def counts() -> str:
         "| across languages | claims that change sides | questions |",
         "|---|---|---:|---:|---|---:|---:|---:|",
     ]
-    for name in FILES:
-        found = list(documents(FOLDER / f"{name}.jsonl"))
+    for name, path in FILES.items():
+        found = list(documents(path))
         labels = Counter(c["label"] for d in found for c in d["claims"])
         langs = Counter(d["lang"] for d in found)
         across = sum(c["lang"] != d["lang"] for d in found for c in d["claims"])

@@ -35,6 +35,7 @@ from stillme.text.language import identify
 from stillme.text.markup import Markup, read_markup
 from stillme.text.names import Name, capitalised_words
 from stillme.text.sentences import Sentence, split
+from stillme.text.spelling import respelt
 from stillme.text.tokens import Text, within
 
 __all__ = ["DEFAULT_GROUNDER", "Evidence"]
@@ -115,8 +116,8 @@ class Evidence:
 
     @lazy
     def draft(self) -> Text:
-        """The draft answer; blank in Pattern B."""
-        return Text(self.request.draft_answer or "")
+        """The draft answer; blank in Pattern B. Vietnamese without accents is read in the spelling of the passages."""
+        return respelt(Text(self.request.draft_answer or ""), [passage.text for passage in self.passages])
 
     @lazy
     def passages(self) -> list[Passage]:
@@ -186,11 +187,14 @@ class Evidence:
 
     @lazy
     def draft_language(self) -> str:
-        """The language the draft is written in; where it is all code, that of its comments."""
+        """The language the draft is written in, or what it claims where a courtesy is in another; of code, that of its comments."""
         found = identify(self.draft)
-        if found != "unknown" or not self.draft.code:
+        if found == self.language:
             return found
-        return identify(Text("\n".join(self.draft.raw[a:b] for a, b in self.markup.apart)))
+        if found == "unknown" and self.draft.code:
+            return identify(Text("\n".join(self.draft.raw[a:b] for a, b in self.markup.apart)))
+        claimed = "\n".join(self.draft.slice(claim.first, claim.last) for claim in self.factual_claims)
+        return self.language if identify(Text(claimed)) == self.language else found
 
     @lazy
     def markers(self) -> list[Marker]:
@@ -200,7 +204,8 @@ class Evidence:
     @lazy
     def draft_sentences(self) -> list[Sentence]:
         """The sentences of the draft; what stands apart in its markup is one of its own."""
-        return split(self.draft, [m.span for m in self.markers], self.markup.apart)
+        edges = ((at, at) for at in self.markup.breaks)
+        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *edges])
 
     @lazy
     def markup(self) -> Markup:
@@ -292,10 +297,11 @@ class Evidence:
     def hidden(self) -> frozenset[int]:
         """The tokens of the draft that are markup, citation markers, web addresses or hedges in brackets: no part of what it says."""
         spans = [*(m.unread for m in self.markers), *self.draft.urls, *self.markup.hidden]
-        at, starts = self.draft.token_at, self.draft.starts
+        starts = self.draft.starts
+        tokens = (i for a, b in spans for i in range(self.draft.token_at(a), bisect_left(starts, b)) if starts[i] >= a)
         layout = (i for i, word in enumerate(self.draft.words) if word.text in LAYOUT)
         hedged = (i for first, last in self.hedges for i in range(first, last))
-        return frozenset((*(i for a, b in spans for i in range(at(a), bisect_left(starts, b))), *layout, *hedged))
+        return frozenset((*tokens, *layout, *hedged))
 
     @lazy
     def hedges(self) -> list[tuple[int, int]]:

@@ -529,7 +529,7 @@ def test_the_page_needs_nothing_else(run: Run) -> None:
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_ink_stands_out_from_its_fill(look: str) -> None:
     """Every pair of the page has a contrast of 4.5."""
-    css = (Path(__file__).parents[2] / "src" / "stillme" / "evaluation" / "report.css").read_text(encoding="utf-8")
+    css = (Path(__file__).parents[2] / "src" / "stillme" / "pages" / "case_study.css").read_text(encoding="utf-8")
     light, dark = css.partition("@media screen and (prefers-color-scheme: dark)")[::2]
     found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", light if look == "light" else dark.partition("* {")[0]))
     pairs = [(ink, fill) for ink in ("ink", "soft", "link") for fill in ("page", "paper")]

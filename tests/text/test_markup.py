@@ -46,3 +46,25 @@ def test_parts(draft: str, hidden: list[str], apart: list[str]) -> None:
 def test_no_text_stalls_it(draft: str) -> None:
     """Patterns are possessive and bounded: this returns."""
     assert read_markup(Text(draft)) is not None
+
+
+@pytest.mark.parametrize(
+    ("draft", "hidden"),
+    [
+        pytest.param("It is free.²", ["²"], id="a raised figure behind a stop"),
+        pytest.param("The hall has 40 m² and costs 10⁶ dong.", [], id="a power is said"),
+        pytest.param("It is free [see note 3].", ["[see note 3]"], id="a note in brackets"),
+        pytest.param("Miễn phí (xem chú thích 2).", ["(xem chú thích 2)"], id="vi, a note in brackets"),
+        pytest.param('{"answer": "It is free."}', ["answer"], id="a key that only says that an answer follows"),
+        pytest.param('{"not": "It is free."}', [], id="a key that says something"),
+    ],
+)
+def test_what_only_points_is_hidden(draft: str, hidden: list[str]) -> None:
+    """Exactly these characters."""
+    assert parts(draft) == (hidden, [])
+
+
+def test_a_block_ends_a_sentence() -> None:
+    """Before its opening tag, unless another stands there, and behind its closing one."""
+    assert read_markup(Text("Yes<p>No</p>")).breaks == (3, 12)
+    assert read_markup(Text("<ul><li>No</li></ul>")).breaks == (0, 15, 20)

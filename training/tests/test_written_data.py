@@ -10,12 +10,12 @@ from training.written_data import FILES, FOLDER, counts, documents, judged, prob
 @pytest.mark.parametrize("name", FILES)
 def test_every_document_is_of_the_form(name: str) -> None:
     """Labels, spans, and a second world with the same sources."""
-    assert sum(1 for _ in documents(FOLDER / f"{name}.jsonl")) > 0
+    assert sum(1 for _ in documents(FILES[name])) > 0
 
 
 def test_no_document_is_in_two_files() -> None:
     """What is measured was not trained on."""
-    ids = [document["id"] for name in FILES for document in documents(FOLDER / f"{name}.jsonl")]
+    ids = [document["id"] for path in FILES.values() for document in documents(path)]
 
     assert len(ids) == len(set(ids))
 

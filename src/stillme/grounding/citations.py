@@ -28,6 +28,7 @@ NUMBERS: Final = re.compile(
 )
 NUMBER_OR_RANGE: Final = re.compile(r"(\d{1,4})(?:\s*+[-–—]\s*+(\d{1,4}))?+")
 ID_LIKE: Final = re.compile(r"[^\W_][\w./:#-]*+")
+CLOCK: Final = re.compile(r"\d{1,2}+:\d{2}(?::\d{2})?+")
 YEARS: Final = range(1500, 2200)
 WIDEST_RANGE: Final = 64
 
@@ -146,8 +147,8 @@ def _by_ids(body: str, match: re.Match[str], sources: _Sources, *, worded: bool)
 
 
 def _looks_like_id(name: str, *, worded: bool) -> bool:
-    """One word with a digit or an inner hyphen in it ('doc-9', 'faq_refunds'); a tick box or [sic] is not an id."""
-    if not ID_LIKE.fullmatch(name) or len(name) < 2 or name.isdigit():
+    """One word with a digit or an inner hyphen in it ('doc-9', 'faq_refunds'); a tick box, [sic] or [10:42] is not an id."""
+    if not ID_LIKE.fullmatch(name) or len(name) < 2 or name.isdigit() or CLOCK.fullmatch(name):
         return False
     has_digit = any(c.isdigit() for c in name)
     has_joint = any(c in "-_/:#" for c in name[1:-1])

@@ -26,6 +26,8 @@ MOST_IN_A_FRAGMENT: Final = 3
 TELLS_MUCH: Final = 3
 SPEAKS_OF_IT: Final = 2
 MOST_WITH_ASSENT: Final = 4
+MOST_ABOUT_ASSENT: Final = 10
+MOST_IN_A_SIGNATURE: Final = 6
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
 TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
 FIRST_PERSON: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll"})
@@ -119,6 +121,8 @@ class _Reader:
         self.known = known
         self.in_sources = False
         """Whether the last heading announced a list of sources."""
+        self.takes_leave = False
+        """Whether the last line took leave, as a letter does before its signature."""
 
     def claim(self, s: Sentence, own: tuple[Marker, ...], index: int) -> Claim:
         """What a sentence says, and what it cites."""
@@ -127,7 +131,7 @@ class _Reader:
         kind = FACT if assents else self._kind(wrapping, s, own)
         first, last = wrapping.first, wrapping.last
         if kind == FACT and wrapping.content and "refusal" in wrapping.names:
-            first = self._behind_refusal(wrapping)
+            first = wrapping.behind_refusal or first
         if kind != FACT or assents or first >= last:
             first, last = s.first, s.last
         cited = tuple(dict.fromkeys(i for m in own for i in m.passages))
@@ -138,10 +142,11 @@ class _Reader:
         heading = _is_heading(self.draft, s)
         if heading or (_at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"):
             self.in_sources = "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
-        if not w.spoken and not w.peeled:
+        if (not w.spoken and not w.peeled) or w.only_numbers:
             return "announcement" if _has_address(self.draft, s) else "layout"
-        placed = self._by_place(w, s, own, heading)
-        return placed or w.kind or self._speech(w, s, bool(own))
+        kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
+        self.takes_leave = kind != FACT and "valediction" in claim_lexicon().names(self.draft, s.first, s.last)
+        return kind
 
     def _by_place(self, w: Wrapping, s: Sentence, own: Sequence[Marker], heading: bool) -> str | None:
         """What the place of a sentence makes of it: code, the name of a source, the name of what follows, a text that was asked for."""
@@ -155,6 +160,8 @@ class _Reader:
             return "heading"
         if _has_address(self.draft, s) and self._is_label(w, s):
             return "announcement"
+        if self.takes_leave and self._is_signature(w, s):
+            return "fragment"
         if self.asked.kind in WRITTEN_FOR_USER and not own and not self._speaks_of_the_matter(w):
             return self.asked.kind
         return None
@@ -173,13 +180,15 @@ class _Reader:
     def _assents(self, w: Wrapping) -> bool:
         """A bare yes or no, and to a question that wants one also 'Sure!' or a thumb."""
         spoken = [i for i in range(*w.outer) if i not in self.silent and self.draft.words[i].text not in ".,!?…:;"]
-        if not 0 < len(spoken) <= MOST_WITH_ASSENT or "courtesy" in w.peeled or "courtesy" in w.names:
-            return False
         found = [m for m in claim_lexicon().find(self.draft, *w.outer) if m.name in ("assent", "agreeing")]
-        if not found or (found[0].name == "agreeing" and not self.asked.yes_or_no):
+        most = MOST_WITH_ASSENT if not self.asked.yes_or_no else MOST_ABOUT_ASSENT
+        if not found or not 0 < len(spoken) <= most or (found[0].name == "agreeing" and not self.asked.yes_or_no):
+            return False
+        ends = found[0].last < w.outer[1] and self.draft.words[found[0].last].text in ".,!"
+        if ("courtesy" in w.peeled or "courtesy" in w.names) and not (self.asked.yes_or_no and ends):
             return False
         taken = {i for m in found for i in range(m.first, m.last)}
-        bare = all(i in taken or not self.draft.words[i].content for i in spoken)
+        bare = all(i in taken or w.says_nothing(i) for i in spoken)
         return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
 
     def _names_a_source(self, w: Wrapping) -> bool:
@@ -200,6 +209,15 @@ class _Reader:
             and not w.has_figure
             and not w.denies()
             and not w.states()
+        )
+
+    def _is_signature(self, w: Wrapping, s: Sentence) -> bool:
+        """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know."""
+        return (
+            self._is_label(w, s)
+            and len(w.spoken) <= MOST_IN_A_SIGNATURE
+            and _at_line_start(self.draft, s.start)
+            and not self._has_known(w)
         )
 
     def _speaks_of_the_matter(self, w: Wrapping) -> bool:
@@ -268,12 +286,6 @@ class _Reader:
             return False
         names_it = not w.states() and len(w.content) <= MOST_IN_A_LABEL
         return "announcing" in w.names or (not w.denies() and (w.opens_list or names_it))
-
-    def _behind_refusal(self, w: Wrapping) -> int:
-        """'I could not find the price, but it is usually $50': what is judged is the second half."""
-        end = max(m.last for m in w.matches if m.name == "refusal")
-        joint = next((m for m in w.matches if m.name == "contrast" and m.first >= end), None)
-        return joint.last if joint is not None and joint.last < w.last else w.first
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:

@@ -5,6 +5,7 @@ Only these words are exempt from judgement, never the sentence around them: a se
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Final
 from stillme.languages import load
 from stillme.lazy import lazy
 from stillme.text.lexicon import Lexicon, Match
-from stillme.text.tokens import Text
+from stillme.text.tokens import Text, Word, word_of
 
 __all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies_assent", "known_from"]
 
@@ -33,6 +34,16 @@ DELIMITERS: Final = frozenset(":,—–-!.")
 SIGNS: Final = frozenset({"Sc", "Sm"})
 COLON_REACH: Final = 12
 LONGEST_TAG: Final = 7
+LONGEST_ATTRIBUTION: Final = 12
+MOST_IN_A_SPEAKER: Final = 3
+MOST_NAMED: Final = 3
+CLOCK: Final = r"[\[(]\d{1,2}+[:.h]\d{2}(?::\d{2})?+(?:\s?+[ap]m)?+[\])]"
+# Who speaks, and when, before what is said: 'ANNA:', '**Bot** (10:42):', '[10:42] bot:', '<Support>'.
+SPEAKER: Final = re.compile(
+    rf"(?:{CLOCK}\s*+)?+[*_`]*+(?:<([^<>\n]{{1,40}}+)>|([^\W\d_](?:[^\W\d_]|[ .'’-]){{0,40}}+)[*_`]*+\s*+(?:{CLOCK})?+\s*+[:>])[*_`]*+\s",
+    re.IGNORECASE,
+)
+BEFORE_SPEAKER: Final = " \t-*•>_`—–|"
 MOST_UNKNOWN: Final = 3
 YEARS: Final = range(1500, 2200)
 AFTER: Final = frozenset({",", ":", "—", "–", "-", "that", "rằng", "là", "but", "nhưng", "and", "!", "."})
@@ -73,6 +84,11 @@ def _negations() -> frozenset[str]:
     return frozenset(" ".join(load("polarity")["negation"].values()).split())
 
 
+@cache
+def _polite_words() -> frozenset[str]:
+    return claim_lexicon().vocabulary("opening") | claim_lexicon().vocabulary("courtesy")
+
+
 def wants_yes_or_no(query: Text) -> bool:
     """Whether a question can be answered with a bare yes."""
     return "wants_yes_or_no" in claim_lexicon().names(query)
@@ -89,8 +105,9 @@ class Wrapping:
         self.known = known
         self.peeled: list[str] = []
         """The lists whose phrases were taken away, in order."""
+        first, last = self._cell(first, last)
         self.last = self._without_tail(first, last)
-        self.first = self._without_front(first, self.last)
+        self.first = self._without_front(self._behind_speaker(first, self.last), self.last)
 
     # what is left
 
@@ -142,11 +159,7 @@ class Wrapping:
     def states(self, but_for: Collection[int] = ()) -> bool:
         """Whether a word is left by which a line is a statement and not the name of something."""
         lowers = [self.draft.lowers[i] for i in self.spoken]
-        return any(
-            lowers[k] in _words("stating") or _is_past(lowers[k], k) or _has_object(lowers, k)
-            for k, i in enumerate(self.spoken)
-            if i not in but_for
-        )
+        return any(_is_verb(lowers, k) for k, i in enumerate(self.spoken) if i not in but_for)
 
     @property
     def opens_list(self) -> bool:
@@ -163,7 +176,7 @@ class Wrapping:
         for name in KINDS:
             if name in self.names and self._is_nothing_but(name):
                 return KINDS[name]
-        return None
+        return "announcement" if self._is_about_the_answer() else None
 
     def _of_peeled(self) -> str | None:
         return next((KINDS[name] for name in KINDS if name in self.peeled), None)
@@ -186,15 +199,47 @@ class Wrapping:
         unknown = [i for i in left if words[i].stem not in self.asked.stems and words[i].stem not in self.known.stems]
         if name == "refusal":
             return len(unknown) <= MOST_UNKNOWN and not self._goes_on(left)
-        return name in NAMING and not unknown and not self.states(taken)
+        small = [i for i in left if not words[i].capital]
+        return name in NAMING and not unknown and len(small) <= MOST_NAMED and not self.states(taken)
+
+    def _is_about_the_answer(self) -> bool:
+        """'That is all the source says.': every word is about the exchange, none about the matter, and it is no answer by itself."""
+        words, lowers = self.draft.words, self.draft.lowers
+        matter = [
+            i for i in self.content if words[i].stem in self.known.stems and lowers[i] not in _words("attributing")
+        ]
+        most = len(self.content) // 2 if self.draft.accented else 0  # syllables are shared by chance
+        to_reader = any(lowers[i] in _words("persons") for i in self.spoken)
+        offers = to_reader and lowers[self.first] in _words("conditions")
+        if self.asked.yes_or_no or len(matter) > most or self.has_figure or (self.denies() and not offers):
+            return False
+        polite = (_words("exchange") | (_polite_words() if to_reader else frozenset())) - _words("saying_no")
+        return all(lowers[i] in polite for i in self.content)
+
+    @property
+    def only_numbers(self) -> bool:
+        """'Q1.', 'Câu 2.': a number, and at most a word or a letter for what is numbered."""
+        named = [i for i in self.spoken if not self.draft.words[i].number]
+        numbered = all(self.draft.lowers[i] in _words("numbered") or len(self.draft.lowers[i]) == 1 for i in named)
+        return len(self.spoken) == 2 and len(named) == 1 and numbered
 
     def _goes_on(self, left: Sequence[int]) -> bool:
-        """Whether something else is said behind the refusal: after a 'but', or after an 'and' with a verb of its own."""
+        """Whether something else is said beside the refusal, or after an 'and' with a verb of its own."""
         end = max(m.last for m in self.matches if m.name == "refusal")
-        turn = min((m.last for m in self.matches if m.name == "contrast" and m.first >= end), default=self.last)
         joints = (i for i in range(end, self.last) if self.draft.lowers[i] in _words("joining"))
         more = next((i + 1 for i in joints if self.states(frozenset(range(self.first, i + 1)))), self.last)
-        return any(i >= min(turn, more) and self.draft.words[i].stem not in self.asked.stems for i in left)
+        begin = min(more, self.behind_refusal or self.last)
+        return any(i >= begin and self.draft.words[i].stem not in self.asked.stems for i in left)
+
+    @lazy
+    def behind_refusal(self) -> int | None:
+        """Where something else begins: 'I could not find it, but …', 'While I cannot say more, …'."""
+        refusals = [m for m in self.matches if m.name == "refusal"]
+        begin, end = min(m.first for m in refusals), max(m.last for m in refusals)
+        turns = [m for m in self.matches if m.name == "contrast"]
+        if any(m.last <= begin for m in turns):
+            return next((i + 1 for i in range(end, self.last) if self.draft.words[i].text == ","), None)
+        return next((m.last for m in turns if m.first >= end), None)
 
     def _figures_known(self) -> bool:
         words = self.draft.words
@@ -214,9 +259,29 @@ class Wrapping:
 
     # taking away
 
+    def says_nothing(self, i: int) -> bool:
+        """Whether a word carries no content, or is only about the exchange."""
+        return not self.draft.words[i].content or self.draft.lowers[i] in _words("exchange")
+
     def _speaks(self, i: int) -> bool:
         word = self.draft.words[i]
         return i not in self.silent and (word.word or word.number)
+
+    def _cell(self, first: int, last: int) -> tuple[int, int]:
+        """The one cell of a table row that states something, where the others only number it or name a source; else the whole row."""
+        bars = [i for i in range(first, last) if self.draft.words[i].text == "|"]
+        cells = list(zip([first, *(i + 1 for i in bars)], [*bars, last], strict=True))
+        stating = [cell for cell in cells if _is_statement(self.draft.lowers[slice(*cell)])]
+        if not bars or len(stating) != 1:
+            return first, last
+        numbers = cells[0][1] - cells[0][0] == 1 and self.draft.words[first].number
+        others = [range(*cell) for cell in cells if cell != stating[0] and not (numbers and cell == cells[0])]
+        return stating[0] if all(self._labels_row(i) for cell in others for i in cell) else (first, last)
+
+    def _labels_row(self, i: int) -> bool:
+        """Whether a word of a cell is about the exchange, the title of a source or a single letter."""
+        word = self.draft.words[i]
+        return self._is_about_exchange(i) or word.stem in self.known.titles or len(word.text) == 1
 
     def _without_front(self, first: int, last: int) -> int:
         """The first token behind greetings, lead-ins and hedges; 'I'm happy to help' goes only before a mark that ends it."""
@@ -277,39 +342,85 @@ class Wrapping:
             at += 1
         return match.last
 
+    def _behind_speaker(self, first: int, last: int) -> int:
+        """The token behind the name of who speaks, at the start of a line, where a statement follows; else the first token."""
+        start = self.draft.starts[first] if first < last else 0
+        line = self.draft.line(start)[0]
+        label = SPEAKER.match(self.draft.raw, start)
+        if first >= last or label is None or self.draft.raw[line:start].strip(BEFORE_SPEAKER):
+            return first
+        behind = self.draft.token_at(label.end())
+        names = [word_of(name) for name in (label.group(1) or label.group(2)).split()]
+        if len(names) > MOST_IN_A_SPEAKER or not self._may_speak(names):
+            return first
+        shouted = all(name.upper for name in names) and last - behind > MOST_IN_A_SPEAKER
+        states = shouted or _is_statement(self.draft.lowers[behind:last])
+        if behind >= last or not (states or any(m.name in POLITE for m in self._anchored(behind, last))):
+            return first
+        self.peeled.append("lead")
+        return behind
+
+    def _may_speak(self, names: Sequence[Word]) -> bool:
+        """Whether a label names somebody or a part in the exchange, and is neither the matter nor a judgement of what follows.
+
+        A Vietnamese label may share a syllable with the sources, and has a capital only at its start.
+        """
+        accented = any(name.accented for name in names)
+        turning = _negations() | _words("reversing") | _words("saying_no")
+        matter = [name.stem in self.known.stems or name.stem in self.asked.stems for name in names]
+        capital = [name.capital or name.lower in _words("speakers") for name in names]
+        if any(name.lower in turning or name.lower in _words("stating") for name in names):
+            return False
+        return (not all(matter) and capital[0]) if accented else (not any(matter) and all(capital))
+
     def _colon(self, first: int, last: int) -> int:
-        """The token behind a colon before which there are only words about the exchange; behind a comma, if it speaks to the reader."""
-        persons, lowers = _words("persons"), self.draft.lowers
+        """The token behind a colon or dash before which there are only words about the exchange; behind a comma, if they speak to the
+        reader or of a source."""
+        lowers = self.draft.lowers
         spoken = personal = False
         for at in range(first, min(last, first + COLON_REACH)):
             mark = self.draft.words[at].text
-            if mark == ":" or (mark in ",—–" and personal):
+            if mark in ":—–" or (mark in (",", "thì") and personal):
                 if spoken and at + 1 < last:
                     self.peeled.append("lead")
                 return at + 1 if spoken and at + 1 < last else 0
             if not self._is_about_exchange(at):
                 return 0
             spoken = spoken or (self._speaks(at) and lowers[at] in _words("exchange") | _words("numbered"))
-            personal = personal or lowers[at] in persons
+            personal = personal or lowers[at] in _words("persons") | _words("attributing")
         return 0
 
     def _complement(self, first: int, last: int) -> int:
-        """The token behind 'that' or an arrow, where nothing before it speaks of the matter or denies: 'Have you considered that …'."""
+        """The token behind 'that' or an arrow, where nothing before it speaks of the matter: 'Have you considered that …'.
+
+        What is denied once stays: 'It is not true that …'; what is denied twice is said: 'Nobody denies that …'.
+        """
+        turns = 0
         for at in range(first, min(last - 1, first + COLON_REACH)):
             word = self.draft.words[at]
             if at > first and word.lower in _words("complementisers"):
+                if turns % 2 == 0:
+                    self.peeled.append("lead")
+                return at + 1 if turns % 2 == 0 else 0
+            if (
+                turns == 2
+                and word.lower in _words("saying")
+                and self.draft.lowers[at + 1] not in _words("complementisers")
+            ):
                 self.peeled.append("lead")
                 return at + 1
-            if at not in self.silent and not self._is_beside_the_matter(at, first):
+            if word.lower in _negations() or word.lower in _words("reversing"):
+                turns += 1
+            elif at not in self.silent and not self._is_beside_the_matter(at, first):
                 return 0
         return 0
 
     def _is_beside_the_matter(self, i: int, first: int) -> bool:
-        """Whether a word is none of the sources' or the question's, no figure, no name, nothing that denies or parts clauses."""
+        """Whether a word is none of the sources' or the question's, no figure, no name, nothing that parts or conditions clauses."""
         word = self.draft.words[i]
-        if word.number or word.text in ";.!?" or word.lower in _negations() or word.lower in _words("denying_lead"):
+        if word.number or word.text in ";.!?" or word.lower in _words("conditions"):
             return False
-        if not word.content:
+        if not word.content or word.lower in _words("attributing"):
             return True
         foreign = word.stem not in self.known.stems and word.stem not in self.asked.stems
         return foreign and not (word.capital and i > first)
@@ -351,9 +462,21 @@ class Wrapping:
                 and not self.draft.words[match.first].capital
             ):
                 before = self.draft.words[match.first - 1].text
-                if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or match.name == "particle":
+                particle = match.name == "particle" and self.draft.accented  # 'day' is no 'đấy'
+                if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or particle:
                     return match
-        return self._unlisted_tag(start, end)
+        return self._attribution(start, end) or self._unlisted_tag(start, end)
+
+    def _attribution(self, start: int, end: int) -> Match | None:
+        """What behind a comma or in brackets only says where it stands: '…, says the source.', '(see the passage above)'."""
+        words, lowers = self.draft.words, self.draft.lowers
+        mark = next(
+            (i for i in range(end - 1, max(start, end - LONGEST_ATTRIBUTION), -1) if words[i].text in ",—–("), None
+        )
+        tail = range(mark + 1, end) if mark is not None else range(0)
+        attributes = any(lowers[i] in _words("attributing") for i in tail)
+        plain = all(self._is_about_exchange(i) and lowers[i] not in _words("conditions") for i in tail)
+        return Match("tag", tail.start, end) if attributes and plain else None
 
     def _unlisted_tag(self, start: int, end: int) -> Match | None:
         """A few words between a comma and a question mark that do not speak of the matter: '…, wouldn't you agree?'"""
@@ -371,6 +494,15 @@ class Wrapping:
         return Match("tag", comma + 1, end) if beside and plain and comma + 1 < end else None
 
 
+def _is_verb(lowers: Sequence[str], place: int) -> bool:
+    """Whether a word makes a statement of its line."""
+    return lowers[place] in _words("stating") or _is_past(lowers[place], place) or _has_object(lowers, place)
+
+
+def _is_statement(lowers: Sequence[str]) -> bool:
+    return any(_is_verb(lowers, place) for place in range(len(lowers)))
+
+
 def _is_past(lower: str, place: int) -> bool:
     """An English word that looks like a past tense, unless it opens the line as an attribute would."""
     return place > 0 and len(lower) > 4 and lower.endswith("ed")
@@ -386,7 +518,10 @@ def _has_object(lowers: Sequence[str], place: int) -> bool:
 
 
 def denies_assent(draft: Text, first: int, last: int) -> bool:
-    """Whether a bare yes or no is a no; two of them, as in 'not wrong' and 'no doubt', make a yes."""
+    """Whether a bare yes or no is a no; two of them, as in 'not wrong' and 'no doubt', make a yes, but not behind 'No,'."""
+    opening = next((i for i in range(first, last) if draft.words[i].word), first)
+    if opening + 1 < last and draft.words[opening + 1].text in DELIMITERS:
+        return draft.lowers[opening] in _words("saying_no")
     said = [lower for lower in draft.lowers[first:last] if lower in _words("saying_no") or lower in _words("doubting")]
     return len(said) % 2 == 1
 

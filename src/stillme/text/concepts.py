@@ -65,7 +65,7 @@ class _Start(NamedTuple):
 def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids]:
     """For each token of the range, the concepts of the word or of the longest phrase that covers it."""
     words = text.words[first:last]
-    table = _table(not text.raw.isascii() and text.accented, _language(words[:READ_AHEAD]))
+    table = _table(text.accented, _language(words[:READ_AHEAD]))
     found = list(map(table.__getitem__, words))
     lowers = text.lowers[first:last]
     lowers.append("")  # no phrase goes on with it, so that none is looked for beyond the end

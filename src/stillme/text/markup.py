@@ -31,12 +31,19 @@ DEFINITION: Final = re.compile(
 )
 LATEX: Final = re.compile(
     r"\\[A-Za-z]{2,20}+\{|\$\$|\\[()\[\]]|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
+    r"|(?<=\()[^\W\d_A-Za-zÀ-ỹ](?=\))"  # a face
 )
 IMAGE: Final = re.compile(r"!\[[^\[\]\n]{1,500}+\]\(")
 FENCE: Final = re.compile(r"(```+|~~~+)[ \t]*+")
 COMMENT: Final = re.compile(r"(?:^|(?<=\s))(?:#+|//+|--+|/\*+|\*+|<!--|%+|REM\b|\"\"\"|''')[ \t]*+")
 LITERAL: Final = re.compile(r"\"([^\"\n]{4,500}+)\"|'([^'\n]{4,500}+)'")
 PLAIN: Final = re.compile(r"[\w'’.,!?$€£₫%-]++")
+# A sign that points to a note: behind a stop or a longer word, where it is no power ('m²', '10⁶').
+NOTE: Final = re.compile(
+    r"(?:(?<=[.,;:!?\"”»)])|(?<=[^\W\d_]{4}))(?:[¹²³⁰⁴-⁹]{1,3}+|<sup>\s*+\[?+\d{1,3}+\]?+\s*+</sup>|\*{1,3}+(?=\s*+\Z|\s*+\n))(?!\w)"
+)
+KEY: Final = re.compile(r"[{,]\s*+\"([\w ]{1,40}+)\"\s*+:(?=\s*+\")")
+MOST_SPACE: Final = 40
 LEAST_WORDS: Final = 3
 PLAIN_SHARE: Final = 0.8
 
@@ -49,6 +56,8 @@ class Markup:
     """Tags, link targets, code that is no prose."""
     apart: tuple[Span, ...] = ()
     """Texts that a reader sees beside or below the sentence they stand in: sentences of their own."""
+    breaks: tuple[int, ...] = ()
+    """Where a block of HTML begins or ends, and a sentence with it."""
 
 
 @cache
@@ -56,16 +65,24 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(str(load("markup")[name]).split())
 
 
+@cache
+def _note() -> re.Pattern[str]:
+    """A note pointed to in brackets: '[note 1]', '(xem chú thích 2)'."""
+    names = "|".join(sorted(word.replace("_", " ") for word in _words("notes")))
+    return re.compile(rf"[\[(](?:(?:see|xem)\s++)?+(?:{names})\.?+\s*+\d{{0,3}}+[\])]", re.IGNORECASE)
+
+
 def read_markup(draft: Text) -> Markup:
     """The markup of a draft."""
     raw = draft.raw
-    if not any(mark in raw for mark in ("<", "](", "]:", "```", "~~~", "\\", "$$", ":", "[ ]", "[x]", "[X]")):
-        return Markup()
-    hidden, apart = [match.span() for match in LATEX.finditer(raw)], list[Span]()
+    hidden = [match.span() for pattern in (LATEX, NOTE, _note()) for match in pattern.finditer(raw)]
+    hidden += [key.span(1) for key in KEY.finditer(raw) if key.group(1).replace(" ", "_").lower() in _words("keys")]
+    apart, breaks = list[Span](), list[int]()
     for found in (*_tags(raw), *_links(raw), *_code(draft)):
         hidden += found.hidden
         apart += found.apart
-    return Markup(tuple(sorted(set(hidden))), tuple(sorted(set(apart))))
+        breaks += found.breaks
+    return Markup(tuple(sorted(set(hidden))), tuple(sorted(set(apart))), tuple(sorted(set(breaks))))
 
 
 def _tags(raw: str) -> Iterator[Markup]:
@@ -73,13 +90,23 @@ def _tags(raw: str) -> Iterator[Markup]:
     if "<" not in raw:
         return
     for match in TAG.finditer(raw):
-        if (match.group(1) or match.group(2)).lower() in _words("tags"):
+        name = (match.group(1) or match.group(2)).lower()
+        if name in _words("blocks"):
+            yield Markup(breaks=_break(raw, match))
+        if name in _words("tags"):
             seen = [
                 (match.start(3) + a.start(2), match.start(3) + a.end(2))
                 for a in ATTRIBUTE.finditer(match.group(3) or "")
                 if a.group(1).lower() not in _words("unseen_attributes") and len(a.group(2).split()) > 1
             ]
             yield Markup(_around(match.span(), seen), tuple(seen))
+
+
+def _break(raw: str, tag: re.Match[str]) -> tuple[int, ...]:
+    """Where a block begins or ends a sentence: before its opening tag, unless another stands there, or behind its closing one."""
+    if tag.group(1):
+        return (tag.end(),)
+    return () if raw[max(0, tag.start() - MOST_SPACE) : tag.start()].rstrip().endswith(">") else (tag.start(),)
 
 
 def _around(span: Span, seen: list[Span]) -> tuple[Span, ...]:

@@ -17,6 +17,9 @@ STOPS: Final = ENDS | {";"}
 CLOSERS: Final = frozenset("\"”’»)]'*_`】")
 LONGEST_ENTRY: Final = 8
 BULLETS: Final = frozenset("-*•+–—>#|")
+# What stands behind the number of a line; behind an opened bracket only the second.
+CLOSING: Final = ".)"
+ROMAN: Final = frozenset("ivx")
 
 
 class _Abbreviations(NamedTuple):
@@ -50,7 +53,7 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[t
     for i in [i for i, token in enumerate(text.tokens) if token in STOPS]:
         if i >= after:  # the stops of one row have the same token behind them: it is walked once
             after = _after_closers(text, i + 1)
-        if after < len(words) and (words[i].text == ";" or _ends_sentence(text, i, after)):
+        if after < len(words) and (_parts_clauses(text, i) or _ends_sentence(text, i, after)):
             cuts.add(_after_markers(text, after, marked, behind) if marked else after)
     edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]
     spans = (_trim(text, first, last) for first, last in pairwise(edges))
@@ -62,13 +65,32 @@ def _trim(text: Text, first: int, last: int) -> Sentence | None:
     words = text.words
     while first < last and words[first].text in BULLETS:
         first += 1
-    if first + 1 < last and words[first].number and words[first + 1].text in ".)" and _line_start(text, first):
-        first += 2
+    first = _behind_numbering(text, first, last)
     while last > first and words[last - 1].text == "|":
         last -= 1
     if first >= last:
         return None
     return Sentence(first, last, text.starts[first], text.ends[last - 1])
+
+
+def _behind_numbering(text: Text, first: int, last: int) -> int:
+    """The token behind '1.', '2)', '3/', 'b)' or '(iv)' at the start of a line, as long as something stands behind it."""
+    words = [word.lower for word in text.words[first : min(last, first + 4)]]
+    opened = words[:1] == ["("]
+    if len(words) < 3 + opened or not _line_start(text, first):
+        return first
+    number, mark = words[opened], words[opened + 1]
+    letter = mark == ")" and (len(number) == 1 or set(number) <= ROMAN)
+    slash = mark == "/" and bool(text.gaps[first + 2])
+    return first + 2 + opened if (number.isdigit() and (mark in CLOSING[opened:] or slash)) or letter else first
+
+
+def _parts_clauses(text: Text, i: int) -> bool:
+    """Whether the token is a semicolon between clauses, not one inside 'TL;DR'."""
+    words = text.words
+    if words[i].text != ";":
+        return False
+    return not (0 < i < len(words) - 1 and words[i - 1].upper and words[i + 1].upper and not text.gaps[i + 1])
 
 
 def _line_start(text: Text, i: int) -> bool:

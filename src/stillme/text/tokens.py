@@ -10,6 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
@@ -34,11 +35,22 @@ HAS_INNER: Final = re.compile(f"[{INNER}]")
 DROPPED: Final = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]++")
 QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’"}
 CODE: Final = re.compile(r"```[^`]*+(?:`{1,2}(?!`)[^`]*+)*+(?:```|\Z)|~~~[^~]*+(?:~{1,2}(?!~)[^~]*+)*+(?:~~~|\Z)")
-# Letters in another dress (circled, bold, full width, joined) and characters written by their number or name.
+# Letters in another dress (circled, bold, full width, joined) and characters written by their number or name; marks inside a word that
+# set a part of it in bold or italics.
 DRESSED: Final = re.compile(
     "[ʰ-ʸᴬ-ᵪⁱⁿₐ-ₜℂ℃-ℴ①-⓪ﬀ-ﬆ！-～\U0001d400-\U0001d7ff\U0001f110-\U0001f169\U0001f170-\U0001f189]"
     "|&(?:#[0-9]{1,7}+|#[xX][0-9a-fA-F]{1,6}+|[A-Za-z]{2,8}+);"
+    r"|(?<=[^\W\d_])(?:\*{2,3}+|</?+(?:b|i|u|em|strong|span|mark)>)(?=[^\W\d_])"
 )
+# A part of a word in bold or italics: 'Wh**eels**'.
+SET_OFF: Final = re.compile(
+    r"(?<=[^\W\d_])(\*{2,3}+|<(?:b|i|u|em|strong|span|mark)>)[^\W\d_]++(\*{2,3}+|</(?:b|i|u|em|strong|span|mark)>)"
+)
+# A digit on a key: at the start of a line it numbers the line.
+KEY_CAP: Final = re.compile("(?<=[0-9])\ufe0f?+\u20e3")
+# L e t t e r s  s e t  a p a r t: of so many in a row, one space parts letters and more part words.
+SPACED: Final = re.compile(r"(?<!\S)[^\W_](?: {1,3}[^\W_](?!\S)){7,}+")
+LETTER_SPACE: Final = re.compile(r"(?<! ) (?! )")
 # Capital letters on a dark ground have no plain form in the tables.
 DARK: Final = ((0x1F150, 0x1F169), (0x1F170, 0x1F189))
 SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
@@ -51,22 +63,41 @@ def undress(text: str) -> tuple[str, list[int], list[int]]:
     starts: list[int] = []
     ends: list[int] = []
     at = 0
-    for match in DRESSED.finditer(text):
-        plain = _plain_form(match.group())
-        if plain == match.group():
-            continue
-        kept = text[at : match.start()]
-        parts += (kept, plain)
-        starts += (*range(at, match.start()), *[match.start()] * len(plain))
-        ends += (*range(at + 1, match.start() + 1), *[match.end()] * len(plain))
-        at = match.end()
+    for start, end, plain in _replaced(text):
+        parts += (text[at:start], plain)
+        starts += (*range(at, start), *[start] * len(plain))
+        ends += (*range(at + 1, start + 1), *[end] * len(plain))
+        at = end
     parts.append(text[at:])
     starts += range(at, len(text))
     ends += range(at + 1, len(text) + 1)
     return "".join(parts), starts, ends
 
 
+def _replaced(text: str) -> list[tuple[int, int, str]]:
+    """What stands for plain letters, with its place, in order."""
+    found = {(*m.span(), _plain_form(m.group())) for m in DRESSED.finditer(text)}
+    found.update((*m.span(part), "") for m in SET_OFF.finditer(text) for part in (1, 2))
+    found.update((*m.span(), ")" if _numbers_line(text, *m.span()) else "") for m in KEY_CAP.finditer(text))
+    rows = (m.span() for m in SPACED.finditer(text) if "  " in m.group())
+    found.update((*m.span(), "") for start, end in rows for m in LETTER_SPACE.finditer(text, start, end))
+    return sorted((start, end, plain) for start, end, plain in found if plain != text[start:end])
+
+
+def _numbers_line(text: str, start: int, end: int) -> bool:
+    return text[start - 2 : start - 1] in ("", "\n") and text[end : end + 1].isspace()
+
+
+def _has_dress(text: str) -> bool:
+    """Whether anything in a text may stand for plain letters."""
+    marked = not text.isascii() or any(mark in text for mark in ("&", "**", "</"))
+    spaced = "  " in text and SPACED.search(text) is not None
+    return spaced or (marked and any(pattern.search(text) for pattern in (DRESSED, KEY_CAP)))
+
+
 def _plain_form(dressed: str) -> str:
+    if dressed[0] in "*<":
+        return ""
     if len(dressed) > 1:
         return unescape(dressed)
     dark = next((low for low, high in DARK if low <= ord(dressed) <= high), None)
@@ -168,7 +199,7 @@ class Text:
         self.raw = raw
         plain = raw
         self._origin: list[list[int]] | None = None
-        if ("&" in raw or not raw.isascii()) and DRESSED.search(raw):
+        if _has_dress(raw):
             plain, *self._origin = undress(raw)
         pattern = PLAIN_TOKEN if plain.isascii() or not HAS_INNER.search(plain) else MARKED_TOKEN
         self._parts: list[str] = pattern.split(plain)
@@ -179,6 +210,15 @@ class Text:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def spelt(self, tokens: Sequence[str]) -> Text:
+        """The same text at the same places, its tokens read in another spelling."""
+        other = copy(self)
+        vars(other).clear()
+        vars(other).update(raw=self.raw, _origin=self._origin, _parts=self._parts, tokens=list(tokens))
+        other.words = list(map(word_of, tokens))
+        vars(other)["accented"] = any(word.accented for word in other.words)
+        return other
 
     @lazy
     def gaps(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -18,7 +19,7 @@ from stillme.validators.base import Repair
 
 __all__ = ["CitationRequired"]
 
-CLOSING = ' \t\n.!?…:;,"”’»)*_|'
+CLOSING = ' \t\n.!?…:;,"”’»()*_|—–'
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,12 @@ def cite(evidence: Evidence, claim: Claim, passage: int) -> Repair:
 
 
 def end_of_words(evidence: Evidence, claim: Claim, closing: str = CLOSING) -> int:
-    """Where what a claim says ends: before a question tag, the marks that close it and the markers behind them."""
-    raw, markers = evidence.draft.raw, {m.end: m.start for m in claim.markers}
+    """Where what a claim says ends: before a question tag, the marks and tags that close it and the markers behind them."""
+    raw, markup = evidence.draft.raw, evidence.markup.hidden
+    first = bisect_left(markup, (claim.start, 0))
+    # of two that end together the longer counts
+    tags = {end: start for start, end in reversed(markup[first : bisect_left(markup, (claim.end, 0))])}
+    markers = tags | {m.end: m.start for m in claim.markers}
     tagged = claim.last < evidence.draft.token_at(claim.end - 1)
     end = evidence.draft.ends[claim.last - 1] if tagged else claim.end
     while end > claim.start and (end in markers or raw[end - 1] in closing):

@@ -480,7 +480,7 @@ def test_what_is_no_web_address_is_none(value: object) -> None:
 
 def test_the_limits_are_those_that_the_documentation_names() -> None:
     """A figure that is changed here is changed there."""
-    page = (Path(__file__).parents[2] / "docs" / "ingest.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "ingest.md").read_text(encoding="utf-8")
     limits = Limits()
 
     named = {
@@ -498,4 +498,4 @@ def test_the_limits_are_those_that_the_documentation_names() -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_kind_of_file_is_documented(suffix: str) -> None:
     """With its ending."""
-    assert f"`{suffix}`" in (Path(__file__).parents[2] / "docs" / "ingest.md").read_text(encoding="utf-8")
+    assert f"`{suffix}`" in (Path(__file__).parents[3] / "docs" / "ingest.md").read_text(encoding="utf-8")

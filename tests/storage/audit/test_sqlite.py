@@ -21,7 +21,7 @@ from stillme.audit.retention import erase
 from stillme.errors import BackendError
 from tests.audit.conftest import KEY, request
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORDS = "a sentence that nobody else would write"
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stillme.guard import Guard
     from stillme.policy import Policy
 
-__all__ = ["BAR_MISSED", "Evaluated", "evaluate", "guard_of"]
+__all__ = ["BAR_MISSED", "Evaluated", "evaluate", "guard_of", "progress_of"]
 
 BAR_MISSED: Final = Exit.BAR_MISSED
 SLICE_IN_JSON: Final = 1
@@ -45,7 +45,7 @@ class Evaluated:
 
 
 @click.command("eval", short_help="Measure policies on labelled cases.")
-@click.argument("cases", metavar="CASES|starter|-", required=False)
+@click.argument("cases", metavar="CASES|starter|worlds|-", required=False)
 @click.option(
     "--policy",
     "policies",
@@ -68,6 +68,8 @@ class Evaluated:
 @click.option(
     "--slices", type=click.IntRange(min=1), metavar="N", help="Also by language, domain, category and tag with N cases."
 )
+@click.option("--questions", metavar="FILE", help="With worlds: write the claims to FILE, for another tool to answer.")
+@click.option("--answers", metavar="FILE", help="With worlds: measure the answers of another tool.")
 @click.option("--json/--human", "as_json", default=None, help="Without either: tables on a terminal, else JSON.")
 @click.pass_context
 def evaluate(
@@ -82,8 +84,9 @@ def evaluate(
 ) -> None:
     """Run the labelled CASES (JSON lines or CSV; - is standard input) under each policy and print the figures.
 
-    `starter` names the cases that come with StillMe. The metrics are those of docs/evaluation.md, each with what was counted and
-    its 95 % interval. Nothing is recorded in an audit store.
+    `starter` names the cases that come with StillMe, `worlds` the claims that only reading tells apart: each is judged against sources
+    that support it and against sources that do not (docs/worlds.md). The metrics are those of docs/evaluation.md, each with what was
+    counted and its 95 % interval. Nothing is recorded in an audit store.
 
     \b
     The exit code is the first of these that holds:
@@ -96,6 +99,11 @@ def evaluate(
     from stillme.evaluation.runs.requirements import parse_bar
     from stillme.evaluation.runs.run import read_run
 
+    if _is_worlds(cases, how, bool(out or against or public)):
+        from stillme.cli.evaluation.worlds import evaluate_worlds
+
+        evaluate_worlds(_guards(policies), **{name: how[name] for name in ("limit", "as_json", "answers", "questions")})
+        return
     bars = [*(parse_bar("max", text) for text in how["most"]), *(parse_bar("min", text) for text in how["least"])]
     earlier = read_run(against) if against else None
     with _folder() as folder:
@@ -110,6 +118,19 @@ def evaluate(
         compared = _compared([e.run for e in runs], earlier)
         _print(found, runs, compared, how["as_json"], how["slices"])
     ctx.exit(_exit(runs, bars))
+
+
+def _is_worlds(cases: str | None, how: dict[str, Any], has_others: bool) -> bool:
+    """Whether the claims in two worlds are meant; options of the one kind of evaluation are an error with the other."""
+    from stillme.evaluation.worlds.documents import WORLDS
+
+    if cases == WORLDS and not Path(WORLDS).is_file():
+        if has_others or how["least"] or how["most"] or how["slices"]:
+            raise InputError("`eval worlds` takes --policy, --limit, --json, --questions and --answers only")
+        return True
+    if how["questions"] or how["answers"]:
+        raise InputError("--questions and --answers belong to `stillme eval worlds`")
+    return False
 
 
 # the cases
@@ -206,7 +227,7 @@ def _evaluated(
 
     metrics = Metrics()
     make = partial(guard_of, policy.model_dump(mode="json", exclude_unset=True))
-    with _progress(cases.count) as advance:
+    with progress_of(cases.count) as advance:
 
         def count(record: Any) -> None:
             metrics.add(record)
@@ -225,7 +246,7 @@ def _evaluated(
     return Evaluated(run, metrics, check_bars(bars, metrics, strict=strict))
 
 
-def _progress(total: int) -> AbstractContextManager[Callable[[int], None]]:
+def progress_of(total: int) -> AbstractContextManager[Callable[[int], None]]:
     if sys.stderr is None or not sys.stderr.isatty():
         return nullcontext(lambda _: None)
     from stillme.cli.terminal import console, progress

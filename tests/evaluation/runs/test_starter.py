@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import stillme.evaluation
+import stillme.evaluation.runs
 from stillme.evaluation.runs.cases import Case
 from stillme.reasons import Decision, Reason
 
-STARTER = Path(stillme.evaluation.__file__).with_name("starter.jsonl")
-DATASHEET = Path(__file__).parents[2] / "docs" / "starter-set.md"
+STARTER = Path(stillme.evaluation.runs.__file__).with_name("starter.jsonl")
+DATASHEET = Path(__file__).parents[3] / "docs" / "starter-set.md"
 CATEGORIES = (
     "factual-in-context",
     "out-of-context",
