@@ -3,7 +3,7 @@
     pip install httpx-sse stamina pydantic-settings watchfiles google-re2 selectolax
     python -m benchmarks.libraries
 
-Nothing of the package needs them; docs/decisions/0015-libraries-weighed.md has what this prints.
+Nothing of the package needs them; docs/decisions/0016-libraries-weighed.md has what this prints.
 """
 
 from __future__ import annotations

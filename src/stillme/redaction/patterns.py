@@ -164,6 +164,10 @@ CHARACTERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "ANY": lambda _: ".",
     "IN": _set,
 }
+PLACES: Final = {
+    "AT_BEGINNING": "^", "AT_BEGINNING_STRING": r"\A", "AT_END": "$", "AT_END_STRING": r"\Z",
+    "AT_BOUNDARY": r"\b", "AT_NON_BOUNDARY": r"\B",
+}  # fmt: skip
 PARTS: Final[Mapping[str, Callable[[Any], _Part]]] = {
     **{code: partial(_character, code) for code in CHARACTERS},
     "AT": lambda place: _Part("place", PLACES[str(place)]),
@@ -178,10 +182,6 @@ PARTS: Final[Mapping[str, Callable[[Any], _Part]]] = {
     "GROUPREF": lambda number: _Part("reference", f"\\{number}"),
     "GROUPREF_EXISTS": lambda value: _Part("reference", f"(?({value[0]})…)"),
 }
-PLACES: Final = {
-    "AT_BEGINNING": "^", "AT_BEGINNING_STRING": r"\A", "AT_END": "$", "AT_END_STRING": r"\Z",
-    "AT_BOUNDARY": r"\b", "AT_NON_BOUNDARY": r"\B",
-}  # fmt: skip
 
 
 def _cost(parts: Sequence[_Part], *, kept: bool = False, looking: bool = False) -> _Cost:
