@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import socketserver
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
@@ -18,9 +21,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from stillme import BackendError
-from stillme.judge import connection
-from tests.judge.support import KEY, PASSAGE, Seen, agreeing, completion, entry, judge_at, playing, task
+from stillme import BackendError, InputError
+from stillme.judge import judge_from_environment
+from stillme.llm.client import completed, tls_context
+from tests.judge.support import KEY, PASSAGE, Seen, Unsure, agreeing, completion, entry, judge_at, playing, task
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -30,9 +34,9 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Only the proxies and certificates that a test names."""
     for name in (*PROXIES, "SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
-    connection._tls.cache_clear()
+    tls_context.cache_clear()
     yield
-    connection._tls.cache_clear()
+    tls_context.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +116,7 @@ class Proxy(BaseHTTPRequestHandler):
     """A proxy that answers itself: plainly, or at the end of the tunnel that it was asked for."""
 
     certificate: Path
+    port: int
     status = 200
     seen: list[tuple[str, dict[str, str]]]
 
@@ -146,7 +151,7 @@ class Proxy(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def proxy(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Proxy]]:
-    """A proxy that the environment names, with a login."""
+    """A proxy that trusts its own certificate, and that the environment names with a login."""
 
     class Own(Proxy):
         seen: list[tuple[str, dict[str, str]]] = []  # noqa: RUF012  (of this test only)
@@ -157,6 +162,7 @@ def proxy(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[P
         http.RequestHandlerClass = Own
 
     with playing(agreeing, wrap=wrap) as server:
+        Own.port = server.port
         monkeypatch.setenv("ALL_PROXY", f"http://me:hidden@127.0.0.1:{server.port}")
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         yield Own
@@ -168,7 +174,8 @@ def test_https_goes_through_a_tunnel(proxy: type[Proxy]) -> None:
     (asked, to_proxy), (posted, to_endpoint) = proxy.seen
 
     assert (asked, posted) == ("CONNECT judge.invalid:443", "POST /v1/chat/completions")
-    assert to_proxy == {"Host": "judge.invalid:443", "Proxy-Authorization": "Basic bWU6aGlkZGVu"}
+    assert (to_proxy["Host"], to_proxy["Proxy-Authorization"]) == ("judge.invalid:443", "Basic bWU6aGlkZGVu")
+    assert KEY not in f"{to_proxy}"
     assert (to_endpoint["Authorization"], "Proxy-Authorization" in to_endpoint) == (f"Bearer {KEY}", False)
 
 
@@ -198,3 +205,121 @@ def test_this_machine_is_never_asked_through_a_proxy(proxy: type[Proxy]) -> None
         assert judge_at(server).judge([task()])[0][0].supported
 
     assert (len(server.seen), proxy.seen) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("variables", "url", "asked"),
+    [
+        pytest.param({"HTTPS_PROXY": "http://{proxy}"}, "https://judge.invalid", "CONNECT judge.invalid:443", id="for https"),
+        pytest.param({"HTTPS_PROXY": "{proxy}"}, "https://judge.invalid", "CONNECT judge.invalid:443", id="without a scheme"),
+        pytest.param({"HTTP_PROXY": "http://{proxy}"}, "https://judge.invalid", None, id="for http only"),
+        pytest.param({"http_proxy": "http://{proxy}"}, "http://judge.invalid", "POST http://judge.invalid/chat/completions", id="for http"),
+        pytest.param({"ALL_PROXY": "http://{proxy}"}, "https://judge.invalid", "CONNECT judge.invalid:443", id="for all"),
+        pytest.param({"HTTPS_PROXY": "http://{proxy}", "NO_PROXY": "invalid"}, "https://judge.invalid", None, id="not for this domain"),
+        pytest.param({"HTTPS_PROXY": "http://{proxy}", "NO_PROXY": "*"}, "https://judge.invalid", None, id="not at all"),
+    ],
+)  # fmt: skip
+def test_the_proxy_is_the_one_that_the_environment_names(
+    proxy: type[Proxy], monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], url: str, asked: str | None
+) -> None:
+    """For the schemes and hosts that the variables say, unless the judge is told to use none."""
+    monkeypatch.delenv("ALL_PROXY")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value.format(proxy=f"127.0.0.1:{proxy.port}"))
+    if asked is not None:
+        assert judge_at(url).judge([task()])[0][0].supported
+        assert proxy.seen[0][0] == asked
+    proxy.seen.clear()
+
+    with pytest.raises(BackendError, match=r"judge\.invalid cannot be reached: unknown host"):
+        judge_at(url, use_proxy=asked is None, retries=0).judge([task()])
+
+    assert proxy.seen == []
+
+
+def test_a_login_is_sent_as_it_is_meant(proxy: type[Proxy], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Escapes in a password are taken back."""
+    monkeypatch.setenv("ALL_PROXY", f"http://me:p%40ss@127.0.0.1:{proxy.port}")
+    judge_at("https://judge.invalid").judge([task()])
+
+    assert proxy.seen[0][1]["Proxy-Authorization"] == "Basic bWU6cEBzcw=="
+
+
+@pytest.mark.parametrize(
+    "address", ["socks5://me:secret@p.example:1", "ftp://me:secret@p.example", "http://p.example:x"]
+)
+def test_a_proxy_of_another_kind_is_refused_when_the_judge_is_made(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    """By the names of the variables, without what may be secret in them."""
+    monkeypatch.setenv("HTTPS_PROXY", address)
+
+    with pytest.raises(InputError, match="HTTPS_PROXY, HTTP_PROXY or ALL_PROXY must be an address such as") as error:
+        judge_at("https://api.example.com")
+
+    assert "secret" not in str(error.value)
+
+
+def test_certificates_that_cannot_be_read_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """When the judge is made, by the variable."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+
+    with pytest.raises(InputError, match="SSL_CERT_FILE and SSL_CERT_DIR must name certificates"):
+        judge_at("https://api.example.com")
+
+
+# callers that wait
+
+
+def test_a_judge_is_asked_where_an_event_loop_runs_already() -> None:
+    """A synchronous call in the middle of asynchronous code."""
+
+    async def inside() -> bool:
+        return judge_at(server).judge([task()])[0][0].supported
+
+    with playing(agreeing) as server:
+        assert asyncio.run(inside())
+
+
+def test_whoever_is_interrupted_leaves_no_work_behind() -> None:
+    """What was begun is ended before the interruption goes on."""
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            asyncio.get_running_loop().call_soon(interrupt)
+            await asyncio.Event().wait()
+        finally:
+            ended.append("ended")
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        completed(work)
+
+    assert ended == ["ended"]
+
+
+# what is loaded
+
+
+def test_verifying_without_a_judge_loads_no_http_client() -> None:
+    """Neither httpx nor what it stands on."""
+    code = (
+        "import sys; from stillme import Guard; from stillme.judge import judge_from_environment;"
+        "Guard().verify({'query': 'q', 'draft_answer': 'Gear is red.', 'retrieved_context': []});"
+        "assert judge_from_environment(None, {}) is None;"
+        "print([m for m in ('httpx', 'httpcore', 'anyio', 'h11', 'certifi') if m in sys.modules])"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_judge_without_httpx_is_a_friendly_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it is made, with the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    named = {"STILLME_JUDGE_URL": "https://judge.example/v1", "STILLME_JUDGE_MODEL": "m"}
+
+    with pytest.raises(BackendError, match=r"need the package httpx: .*'stillme\[judge\]'"):
+        judge_from_environment(Unsure(), named)
