@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
-QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models
+QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
+          tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
 .PHONY: demo serve test check unit quick soak release matrix test-training explore test-model docs bench bench-audit bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
@@ -13,7 +14,8 @@ demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FI
 serve: $(VENV)/serving ## set up, then serve verification and chat on http://127.0.0.1:8000
 	@$(BIN)/stillme serve
 
-test: $(VENV)/tested check unit ## set up, then lint, types, docs and tests against the built wheel
+test: $(VENV)/tested ## set up, then lint, types, docs and tests against the built wheel, side by side: tests wait much of their time
+	@$(MAKE) --no-print-directory --jobs=2 check unit
 
 check: $(VENV)/tested
 	$(BIN)/ruff check .
@@ -28,8 +30,8 @@ quick: ## the inner loop, within a minute: lint, and the tests of everything tha
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 -x -m "not slow" $(QUICK)
 
-soak: $(VENV)/tested ## kill and load loops at full length
-	STILLME_SOAK=1 $(BIN)/pytest tests/audit tests/service tests/storage
+soak: $(VENV)/tested ## every test, with loops of kills, load and drawn inputs at full length
+	STILLME_SOAK=1 $(BIN)/pytest -n 2
 
 release: ## build sdist and wheel, build the wheel again from the sdist, and check that what is installed from it verifies
 	PYTHON=$(PYTHON) .ci/release
@@ -55,8 +57,8 @@ test-model: $(VENV)/tested ## put a real small model behind the guard (downloads
 docs: $(VENV)/tested ## write the generated reference pages and schemas
 	$(BIN)/python docs/generate.py
 
-bench: $(VENV)/tested ## measure speed, side by side in one run
-	$(BIN)/python -m benchmarks.core
+bench: $(VENV)/tested ## measure speed, side by side in one run, within five minutes (LONG=1: every size and round; RECORD=file)
+	$(BIN)/python -m benchmarks.core $(if $(LONG),--long) $(if $(RECORD),--json $(RECORD))
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit
@@ -106,4 +108,4 @@ $(VENV)/tested: $(BIN)/python $(SOURCES)
 	@touch $@ $(VENV)/installed $(VENV)/serving
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

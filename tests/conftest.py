@@ -74,3 +74,15 @@ def postgres_url(postgres_server: PostgresServer) -> str:
 def engine(request: pytest.FixtureRequest) -> str:
     """Each test that asks for a store runs on both engines."""
     return str(request.param)
+
+
+SLOW_ROOMS = {"audit", "chat", "cli", "judge", "llm", "service", "storage"}
+"""Their tests start servers, databases and other processes; elsewhere a test that does is marked by itself."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make quick` leaves out."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and item.path.relative_to(here).parts[0] in SLOW_ROOMS:
+            item.add_marker("slow")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.core import Effort, Row, Spent, affordable
 from benchmarks.texts import ANSWERS, LANGUAGES, Answer, Size, mixed, prose, request, words_in
 
 from stillme import VerifyRequest
@@ -33,15 +35,15 @@ FIGURES = {"p50_ms", "p95_ms", "best_ms", "cpu_ms", "loops"}
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
-    """What one quick run prints, and the record it writes."""
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any], str]:
+    """What one quick run prints, the record it writes, and its progress."""
     file = tmp_path_factory.mktemp("bench") / "record.json"
     command = [sys.executable, "-m", "benchmarks.core", "--quick", "--json", str(file)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
-    return done.stdout, json.loads(file.read_text(encoding="utf-8"))
+    return done.stdout, json.loads(file.read_text(encoding="utf-8")), done.stderr
 
 
-def test_every_section_is_printed(run: tuple[str, dict[str, Any]]) -> None:
+def test_every_section_is_printed(run: tuple[str, dict[str, Any], str]) -> None:
     """In order, with the calibration first."""
     places = [run[0].find(section) for section in SECTIONS]
 
@@ -49,7 +51,7 @@ def test_every_section_is_printed(run: tuple[str, dict[str, Any]]) -> None:
     assert places == sorted(places)
 
 
-def test_the_record_is_complete(run: tuple[str, dict[str, Any]]) -> None:
+def test_the_record_is_complete(run: tuple[str, dict[str, Any], str]) -> None:
     """It says what was measured, where, under which policy, and has the figures of every section."""
     record = run[1]
 
@@ -62,7 +64,7 @@ def test_the_record_is_complete(run: tuple[str, dict[str, Any]]) -> None:
     assert {"us_per_kb", "ratio", "loops_per_kb"} <= set(record["growth"]["rows"][0])
 
 
-def test_every_kind_of_request_is_measured(run: tuple[str, dict[str, Any]]) -> None:
+def test_every_kind_of_request_is_measured(run: tuple[str, dict[str, Any], str]) -> None:
     """Each size, language and kind of answer has its row, its figures and its validators."""
     record = run[1]
     kinds = {(row["request"], row["language"], row["answer"]) for row in record["chain"]}
@@ -76,7 +78,7 @@ def test_every_kind_of_request_is_measured(run: tuple[str, dict[str, Any]]) -> N
     assert {row["reading"] for row in record["floor"]} == {"Text()", "re \\w+", "chain"}
 
 
-def test_each_kind_of_answer_takes_the_path_it_stands_for(run: tuple[str, dict[str, Any]]) -> None:
+def test_each_kind_of_answer_takes_the_path_it_stands_for(run: tuple[str, dict[str, Any], str]) -> None:
     """A copy is answered, a wrong figure is not, and an uncited answer is repaired."""
     rows = run[1]["chain"]
 
@@ -140,6 +142,24 @@ def test_mixed_requests_are_all_different() -> None:
     assert len({str(r) for r in requests}) == 32
     assert "ả" not in requests[0]["query"] + requests[2]["query"]
     assert not requests[1]["query"].isascii()
+
+
+def test_progress_says_what_is_being_done(run: tuple[str, dict[str, Any], str]) -> None:
+    """On stderr, one line for each step, with the seconds since the start."""
+    lines = run[2].splitlines()
+    steps = ["the whole chain", "throughput", "a fresh process", "memory", "cost against size", "done"]
+
+    assert all(re.match(r"\[ *\d+ s\] ", line) for line in lines)
+    assert [step for step in steps if not any(step in line for line in lines)] == []
+
+
+@pytest.mark.parametrize(("left_s", "count"), [(100.0, 3), (10.0, 2), (5.0, 1), (0.0, 0)])
+def test_a_size_is_run_only_where_the_time_left_allows_it(left_s: float, count: int) -> None:
+    """Each kind of text took a second at the size before, so that it is expected to take four."""
+    rows = [Row("prose", "en", "draft", times={1: [Spent(10**9, 10**9)]}) for _ in range(3)]
+
+    assert len(affordable(rows, 4, 1, Effort(), left_s)) == count
+    assert affordable(rows, 64, 1, Effort(), 100.0) == []
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from stillme import Guard
 from stillme.text.tokens import fold_text
 
-EN = {
+EN: dict[str, Any] = {
     "query": "What are the rules of the Ferncliff ferry?",
     "source": (
         "The Ferncliff ferry sails from the old quay at 7 a.m. every day. Bicycles travel free of charge on the lower deck. "
@@ -32,7 +33,7 @@ EN = {
     "yes": ("Are dogs allowed in the saloon?", "Do bicycles travel free of charge on the lower deck?"),
     "work": ("Write a poem about the Ferncliff ferry.", "Rewrite the rules of the Ferncliff ferry in plain words."),
 }
-VI = {
+VI: dict[str, Any] = {
     "query": "Quy định của bến đò Vĩnh Lạc thế nào?",
     "source": (
         "Bến đò Vĩnh Lạc mở cửa lúc 6 giờ sáng mỗi ngày. Xe đạp được chở miễn phí ở khoang dưới. Không được hút thuốc trong khoang khách. "
@@ -95,13 +96,13 @@ def wrapped(wrapping: str, claim: str) -> str:
     return wrapping.format(C=claim, c=claim if proper else claim[:1].lower() + claim[1:])
 
 
-def drafts(world: dict[str, object], kind: str, wrappings: list[str]) -> Iterator[tuple[str, str]]:
+def drafts(world: dict[str, Any], kind: str, wrappings: list[str]) -> Iterator[tuple[str, str]]:
     """Each claim of a world in each wrapping, with its marker, as a model would write it."""
     for claim in world[kind]:
         yield from ((wrapping, wrapped(wrapping, claim)) for wrapping in wrappings)
 
 
-def delivered(guard: Guard, world: dict[str, object], draft: str, query: str | None = None) -> bool:
+def delivered(guard: Guard, world: dict[str, Any], draft: str, query: str | None = None) -> bool:
     """Whether a draft reaches the user."""
     verdict = guard.verify(
         {
@@ -132,14 +133,14 @@ def guard(request: pytest.FixtureRequest) -> Guard:
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_unwrapped_the_false_are_blocked_and_the_true_delivered(guard: Guard, world: dict[str, object]) -> None:
+def test_unwrapped_the_false_are_blocked_and_the_true_delivered(guard: Guard, world: dict[str, Any]) -> None:
     """What the wrappings are measured against."""
     assert [delivered(guard, world, f"{claim}.") for claim in world["true"]] == [True] * 4
     assert [delivered(guard, world, f"{claim}.") for claim in world["false"]] == [False] * 4
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_hardly_a_false_sentence_escapes_by_its_wrapping(guard: Guard, world: dict[str, object]) -> None:
+def test_hardly_a_false_sentence_escapes_by_its_wrapping(guard: Guard, world: dict[str, Any]) -> None:
     """At most 2 % of the false ones, over phrasings, markup and letters."""
     cases = list(drafts(world, "false", world["wrappings"] + MARKUP))
     cases += [(name, dressed(f"{c}.", offset)) for c in world["false"] for name, offset in DRESSES.items()]
@@ -149,7 +150,7 @@ def test_hardly_a_false_sentence_escapes_by_its_wrapping(guard: Guard, world: di
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_hardly_a_true_sentence_is_kept_back_by_its_wrapping(guard: Guard, world: dict[str, object]) -> None:
+def test_hardly_a_true_sentence_is_kept_back_by_its_wrapping(guard: Guard, world: dict[str, Any]) -> None:
     """At most 3 % of the true ones."""
     cases = list(drafts(world, "true", world["wrappings"] + MARKUP))
     cases += [(name, dressed(f"{c}.", offset)) for c in world["true"] for name, offset in DRESSES.items()]
@@ -160,7 +161,7 @@ def test_hardly_a_true_sentence_is_kept_back_by_its_wrapping(guard: Guard, world
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_text_that_was_asked_for_is_judged_where_it_speaks_of_the_sources(
-    guard: Guard, world: dict[str, object]
+    guard: Guard, world: dict[str, Any]
 ) -> None:
     """A poem or a rewrite is no licence."""
     for query in world["work"]:
@@ -253,7 +254,7 @@ def test_what_stands_around_a_claim_changes_nothing(guard: Guard, name: str, lan
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("name", LETTERS)
-def test_how_letters_are_set_changes_nothing(guard: Guard, name: str, world: dict[str, object]) -> None:
+def test_how_letters_are_set_changes_nothing(guard: Guard, name: str, world: dict[str, Any]) -> None:
     """The true ones are delivered and the false ones are not, however they are set."""
     assert [c for c in world["true"][1:] if not delivered(guard, world, LETTERS[name](c))] == []
     assert [c for c in world["false"][1:] if delivered(guard, world, LETTERS[name](c))] == []
@@ -276,7 +277,7 @@ def test_vietnamese_without_accents_is_judged_as_with_them(guard: Guard) -> None
         pytest.param(VI, "Chuẩn rồi ạ.", "Sai rồi ạ.", id="vi, courteous"),
     ],
 )
-def test_yes_and_no_in_other_words(guard: Guard, world: dict[str, object], yes: str, no: str) -> None:
+def test_yes_and_no_in_other_words(guard: Guard, world: dict[str, Any], yes: str, no: str) -> None:
     """Each says what was asked or its opposite: two negations behind 'No,' make no yes."""
     wrong, right = world["yes"]
 
@@ -295,7 +296,7 @@ def test_yes_and_no_in_other_words(guard: Guard, world: dict[str, object], yes: 
         pytest.param(VI, "Nếu bạn thắc mắc thì được hút thuốc trong khoang khách.", id="vi, an offer that goes on"),
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_wrapping_is_judged(guard: Guard, world: dict[str, object], draft: str) -> None:
+def test_what_only_looks_like_a_wrapping_is_judged(guard: Guard, world: dict[str, Any], draft: str) -> None:
     """Nothing that says something becomes exempt."""
     assert not delivered(guard, world, draft)
 

@@ -357,7 +357,7 @@ def test_the_chain_of_the_integration_plan() -> None:
     chain = ValidatorChain(
         [CitationRequired(), EvidenceOverlap(threshold=0.08), NumericUnitsBasic(), EthicsAdapter(guard_callable=None)]
     )
-    docs = [SOURCE["text"]]
+    docs = [str(SOURCE["text"])]
 
     repaired = chain.run("Gift cards never expire.", docs)
     cited = chain.run("Gift cards never expire [1].", docs)

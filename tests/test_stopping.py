@@ -67,7 +67,7 @@ class StoppedHere:
 
     def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
         self._stop.set()
-        return self._inner.judge(tasks)
+        return list(self._inner.judge(tasks))
 
 
 @pytest.mark.parametrize("stated", [EN, VI], ids=["en", "vi"])

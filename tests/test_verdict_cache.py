@@ -121,8 +121,13 @@ OTHER_FIELDS: dict[type[Any], dict[str, st.SearchStrategy[Any]]] = {
     Turn: {"role": WORDS, "content": WORDS, "extra key": JSON},
 }
 """Another value for each field that a verdict may rest on, and for a key that the contract does not know."""
-IDS = {VerifyRequest: {"request_id"}, Metadata: {"session_id"}, RetrievedPassage: set(), Turn: set()}
-PARTS = {VerifyRequest: {"retrieved_context", "metadata", "conversation"}}
+IDS: dict[type[Any], set[str]] = {
+    VerifyRequest: {"request_id"},
+    Metadata: {"session_id"},
+    RetrievedPassage: set(),
+    Turn: set(),
+}
+PARTS: dict[type[Any], set[str]] = {VerifyRequest: {"retrieved_context", "metadata", "conversation"}}
 PLACES = [(model, name) for model, fields in OTHER_FIELDS.items() for name in fields]
 
 
@@ -152,7 +157,8 @@ def part_of(request: dict[str, Any], model: type[Any], draw: Any) -> dict[str, A
         RetrievedPassage: request["retrieved_context"],
         Turn: request["conversation"],
     }
-    return draw(st.sampled_from(of[model]))
+    part: dict[str, Any] = draw(st.sampled_from(of[model]))
+    return part
 
 
 def said(request: dict[str, Any]) -> str:

@@ -37,7 +37,7 @@ COLUMNS_OF = {
 OTHER_KEY = HmacKey(b"another key, which nobody trusts")
 Rows = dict[str, list[tuple[Any, ...]]]
 
-VIETNAMESE = {
+VIETNAMESE: dict[str, Any] = {
     "query": "Tôi được trả hàng trong bao nhiêu ngày?",
     "draft_answer": "Quý khách được trả hàng trong 30 ngày kể từ khi nhận [1].",
     "retrieved_context": [{"source_id": "faq-vi", "text": "Hàng chưa dùng được trả trong 30 ngày kể từ khi nhận."}],

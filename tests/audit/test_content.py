@@ -185,26 +185,43 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("content", ["full", "hashed", "none", "redacted"])
-@pytest.mark.parametrize(("value", "read"), ODD)
-def test_whatever_stands_in_extra_keys_is_recorded(store: AuditStore, value: Any, read: Any, content: str) -> None:
-    """Nothing that a caller may put there keeps a verdict from being given; the record can be read and verified."""
-    given = request(
+def with_extra(value: Any) -> dict[str, Any]:
+    """A request that has a value wherever the contract lets one stand."""
+    return request(
         retrieved_context=[{"source_id": "faq", "text": "Returns within 30 days.", "extra": value}],
         metadata={"language": "en", "extra": value},
         conversation=[{"role": "user", "content": "Hi", "extra": value}],
     )
-    keeping = {"redact": {"email": True, "order": "ORD-[0-9]{4}"}} if content == "redacted" else {"content": content}
-    verdict = Guard({"audit": keeping}, audit=store).verify(given)
-    entry = store.find(str(verdict.validator_trace_id)).entry
 
-    assert entry is not None
+
+KEEPING = {
+    "full": {},
+    "hashed": {"content": "hashed"},
+    "none": {"content": "none"},
+    "redacted": {"redact": {"email": True, "order": "ORD-[0-9]{4}"}},
+}
+
+
+@pytest.mark.parametrize("keeping", KEEPING.values(), ids=KEEPING)
+def test_whatever_stands_in_extra_keys_is_recorded(store: AuditStore, keeping: dict[str, Any]) -> None:
+    """Nothing that a caller may put there keeps a verdict from being given; every record can be read and verified."""
+    guard = Guard({"audit": keeping}, audit=store)
+    traces = [guard.verify(with_extra(odd.values[0])).validator_trace_id for odd in ODD]
+
+    assert [record.entry.id for record in store.records(Filter(kind="verdict")) if record.entry] == traces
     assert verify_store(store).ok
+
+
+@pytest.mark.parametrize(("value", "read"), ODD)
+def test_whatever_stands_in_extra_keys_comes_back(value: Any, read: Any) -> None:
+    """As it was given, as far as JSON has it, wherever it stood."""
+    made, entry = kept(with_extra(value), {})
     sent = request_in(entry)
-    if content == "full" and sent is not None:
-        found = [sent["retrieved_context"][0]["extra"], sent["metadata"]["extra"], sent["conversation"][0]["extra"]]
-        assert all(isinstance(each, read) if isinstance(read, type) else each == read for each in found)
-        assert Verdict.model_validate(verdict_in(entry)).claims == verdict.claims
+
+    assert sent is not None
+    found = [sent["retrieved_context"][0]["extra"], sent["metadata"]["extra"], sent["conversation"][0]["extra"]]
+    assert all(isinstance(each, read) if isinstance(read, type) else each == read for each in found)
+    assert Verdict.model_validate(verdict_in(entry)).claims == made.verdict.claims
 
 
 @FEW

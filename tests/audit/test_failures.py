@@ -11,7 +11,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -31,6 +30,8 @@ from stillme.errors import BackendError, InputError, shown
 from stillme.storage.audit.postgres import WRITERS_LOCK
 from tests.audit.conftest import KEY, NewStore, request
 from tests.conftest import PostgresServer
+from tests.soak import rounds
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 SPOOL = {"audit": {"on_failure": "spool"}}
@@ -55,16 +56,6 @@ def traces_in(store: AuditStore) -> Counter[str]:
     """How many times each verdict is in the store, which is valid."""
     assert verify_store(store).fault is None
     return Counter(record.entry.id for record in store.records() if record.entry and record.entry.kind == "verdict")
-
-
-def eventually(holds: Callable[[], bool], timeout_s: float = 600.0) -> bool:
-    """Whether it holds before the time is up."""
-    until = time.monotonic() + timeout_s
-    while not holds():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 # ways to fail
@@ -368,7 +359,8 @@ from pathlib import Path
 from stillme.audit import AuditStore
 from stillme.errors import BackendError
 from tests.audit.conftest import KEY
-from tests.audit.test_failures import SPOOL, eventually, recorded, traces_in
+from tests.audit.test_failures import SPOOL, recorded, traces_in
+from tests.waiting import eventually
 disk, journal = Path(sys.argv[1]), Path(sys.argv[2])
 store = AuditStore(disk / "audit.db", key=KEY, journal=journal)
 traces = [recorded(store)]
@@ -479,10 +471,12 @@ def test_connections_ended_under_load(new_store: NewStore, postgres_url: str) ->
     threads = [threading.Thread(target=record) for _ in range(4)]
     for thread in threads:
         thread.start()
-    ended = 0
-    while ended < 30 or len(returned) < 100:
+    ended, wanted = 0, rounds(100, 12)
+    while ended < wanted // 3:
+        count = len(returned) + 1
+        assert eventually(lambda count=count: len(returned) >= count)  # type: ignore[misc]
         ended += end_sessions(postgres_url)
-        time.sleep(0.01)
+    assert eventually(lambda: len(returned) >= wanted)
     is_over.set()
     for thread in threads:
         thread.join()
@@ -626,7 +620,7 @@ print(*[verdict.validator_trace_id for verdict in said])
 def test_what_is_buffered_is_written_at_the_end_of_the_process(tmp_path: Path, moves_away: bool) -> None:
     """A program that just ends has kept what it returned."""
     path, journal = tmp_path / "audit.db", tmp_path / "journal"
-    command = [sys.executable, "-c", LAST_WORDS, path, journal, str(moves_away)]
+    command = [sys.executable, "-c", LAST_WORDS, *map(str, (path, journal, moves_away))]
 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     if moves_away:

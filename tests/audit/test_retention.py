@@ -617,7 +617,7 @@ def test_two_removals_at_once_are_whole(new_store: NewStore) -> None:
         prune(first, rules(verdict={"days": 250}))
         return change(*given)
 
-    second.change = late  # type: ignore[method-assign]
+    second.change = late  # type: ignore[assignment, method-assign]
     prune(second, rules(verdict={"days": 365}))
 
     assert kinds(first) == {4: "verdict", 5: "tombstone", 6: "tombstone"}
@@ -635,7 +635,7 @@ def test_two_erasures_at_once_are_whole(new_store: NewStore) -> None:
         erase(first, Filter(id=trace(one)), **WHO)
         return change(*given)
 
-    second.change = late  # type: ignore[method-assign]
+    second.change = late  # type: ignore[assignment, method-assign]
     erase(second, Filter(id=trace(one)), **WHO)
 
     assert checked(first).erased == 1

@@ -296,29 +296,28 @@ def test_a_token_of_a_chat_format_is_written_otherwise(token: str) -> None:
     assert re.sub(r"\W", "", written) == re.sub(r"\W", "", f"before {token} after")
 
 
-@pytest.mark.parametrize("end", LINE_ENDS)
 @pytest.mark.parametrize("role", ROLES)
-def test_a_line_that_speaks_as_somebody_is_marked(role: str, end: str) -> None:
+def test_a_line_that_speaks_as_somebody_is_marked(role: str) -> None:
     """Who seems to speak stands between signs, at the start of any kind of line, in both languages."""
-    written = neutralised(f"Some text.{end}{role}")
+    written = {end: neutralised(f"Some text.{end}{role}") for end in LINE_ENDS}
 
-    assert re.search(r"\n[^\w\n]*‹[^›\n]+›", written)
+    assert [end for end, text in written.items() if not re.search(r"\n[^\w\n]*‹[^›\n]+›", text)] == []
 
 
-@pytest.mark.parametrize("character", UNSEEN)
-def test_a_character_that_cannot_be_seen_is_shown(character: str) -> None:
+def test_characters_that_cannot_be_seen_are_shown() -> None:
     """Nothing hides in a prompt, and nothing does something to a terminal that shows it."""
-    written = neutralised(f"a{character}b")
 
-    assert written.isprintable()
-    assert len(written) == len(f"a{character}b")
-    assert any(sign in written for sign in "�␀␇␛␡")
+    def is_shown(character: str) -> bool:
+        written = neutralised(f"a{character}b")
+        has_length = len(written) == len(f"a{character}b")
+        return written.isprintable() and has_length and any(sign in written for sign in "�␀␇␛␡")
+
+    assert [character for character in UNSEEN if not is_shown(character)] == []
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_number_like_a_sources_is_written_otherwise(number: str) -> None:
+def test_numbers_like_those_of_sources_are_written_otherwise() -> None:
     """A passage has notes of its own; they are none of our sources."""
-    assert neutralised(f"so {number}.") == f"so ⟦{number[1:-1]}⟧."
+    assert [neutralised(f"so {number}.") for number in NUMBERS] == [f"so ⟦{number[1:-1]}⟧." for number in NUMBERS]
 
 
 @pytest.mark.parametrize(
@@ -363,10 +362,9 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("where", ["text", "title", "url", "timestamp", "turn", "question", "role", "earlier"])
-def test_no_text_leaves_its_block(attack: str, where: str) -> None:
-    """The blocks and their numbers are those of an innocent request, wherever the attack stands and whatever code it guesses."""
+def test_no_text_leaves_its_block(where: str) -> None:
+    """The blocks and their numbers are those of an innocent request, wherever an attack stands and whatever code it guesses."""
 
     def prompt(text: str) -> Prompt:
         about = {where: text} if where in ("title", "url", "timestamp") else {}
@@ -379,12 +377,12 @@ def test_no_text_leaves_its_block(attack: str, where: str) -> None:
 
     innocent = user_text(prompt("nothing"))
     guessed = innocent.split("\n")[0].rpartition(": ")[2]
-    message = user_text(prompt(attack.replace("{code}", guessed)))
 
-    assert (
-        shape(message) == shape(innocent) == [("source", "1"), ("source", "2"), ("conversation", ""), ("question", "")]
-    )
-    assert message.count("\n(") == innocent.count("\n(")
+    assert shape(innocent) == [("source", "1"), ("source", "2"), ("conversation", ""), ("question", "")]
+    for attack in ATTACKS:
+        message = user_text(prompt(attack.replace("{code}", guessed)))
+        assert shape(message) == shape(innocent), attack
+        assert message.count("\n(") == innocent.count("\n("), attack
 
 
 # Pieces that attacks are made of, and any text at all.
@@ -455,7 +453,7 @@ def turns_of(*contents: str) -> list[Turn]:
     ],
 )  # fmt: skip
 def test_the_conversation_is_bounded_and_says_what_is_missing(
-    contents: list[str], bounds: dict[str, int], lines: list[str], kept: int
+    contents: list[str], bounds: dict[str, Any], lines: list[str], kept: int
 ) -> None:
     """The latest turns stay; what is left out is counted, and nothing is cut unsaid."""
     prompt = build_prompt(QUESTION, [], turns_of(*contents), **bounds)

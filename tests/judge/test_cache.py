@@ -27,6 +27,7 @@ from tests.judge.support import (
     task,
     verdicts,
 )
+from tests.waiting import eventually
 
 SOON = time.monotonic() + 600
 
@@ -122,8 +123,12 @@ def test_half_a_letter_in_a_quote_can_be_kept(tmp_path: Path) -> None:
 
 def until_waiting(cache: AnswerCache, others: int) -> None:
     """Return when so many wait for the answer that another asks for."""
-    while sum(len(asking._condition._waiters) for asking in cache._asking.values()) < others:  # type: ignore[attr-defined]
-        time.sleep(0.001)
+
+    def are_waiting() -> bool:
+        waiting = [len(asking._condition._waiters) for asking in cache._asking.values()]  # type: ignore[attr-defined]
+        return sum(waiting) >= others
+
+    assert eventually(are_waiting)
 
 
 def test_many_who_ask_the_same_at_once_ask_once() -> None:

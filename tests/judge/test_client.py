@@ -135,7 +135,7 @@ def raw(*pieces: bytes, pause_s: float = 0.0) -> Response:
         for piece in pieces:
             handler.wfile.write(piece)
             handler.wfile.flush()
-            time.sleep(pause_s)
+            time.sleep(pause_s)  # noqa: TID251  (a server that takes its time)
 
     return Response(raw=write)
 

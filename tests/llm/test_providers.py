@@ -452,7 +452,10 @@ def test_a_pause_that_is_asked_for_is_kept_if_it_is_short() -> None:
             dripped(completion("a" * 800), 1, 0.01), False, "took longer than 1.6 s", id="an answer that drips"
         ),
         pytest.param(
-            streamed(*[b": keep-alive\n\n", 0.02] * 300), True, "took longer than 1.6 s", id="nothing but signs of life"
+            streamed(*[b": keep-alive\n\n", 0.02] * 300),  # type: ignore[arg-type]
+            True,
+            "took longer than 1.6 s",
+            id="nothing but signs of life",
         ),
         pytest.param(
             Answer((b"{", "hang"), 400, dict(JSON), "chunked"), False, "answered 400", id="a refusal that never ends"

@@ -142,6 +142,7 @@ def test_a_file_that_is_not_the_shipped_one_is_not_used(
         bundle.checked.cache_clear()
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_no_model() -> None:
     """Neither numpy nor the runtime is imported before a model is asked."""
     code = "import sys, stillme; stillme.Guard; print(sorted({'numpy', 'onnxruntime'} & set(sys.modules)))"

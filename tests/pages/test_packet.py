@@ -43,7 +43,7 @@ VIETNAMESE = {
     ],
     "as_of": "2026-03-01T09:00:00Z",
 }
-DISAGREEING = {
+DISAGREEING: dict[str, Any] = {
     "query": "When does the Leeds shop open on Saturdays?",
     "draft_answer": "The Leeds shop opens at 9 am on Saturdays [1].",
     "retrieved_context": [

@@ -203,6 +203,7 @@ class TestLoading:
         with pytest.raises(Exception, match="frozen"):
             Policy.load(None).mode = "enforce"
 
+    @pytest.mark.slow
     def test_loading_lite_for_the_first_time_is_fast(self) -> None:
         code = (
             "import time, stillme.policy as p; t = time.process_time(); p.Policy.load(None);"
@@ -280,6 +281,7 @@ class TestHash:
 
         assert resolved(validators=off).hash == resolved(validators=off_with_parameters).hash
 
+    @pytest.mark.slow
     def test_it_is_the_same_in_every_process(self) -> None:
         code = "from stillme.policy import Policy; print(Policy.load('strict').hash)"
 

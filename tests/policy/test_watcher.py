@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +12,8 @@ import pytest
 
 from stillme.errors import PolicyError
 from stillme.policy import Policy, PolicyWatcher
-from tests.policy.support import (
-    Write,
-)
+from tests.policy.support import Write
+from tests.waiting import eventually
 
 
 class Events(list[tuple[str, str]]):
@@ -270,7 +268,4 @@ sys.addaudithook(_note_opened)
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 600) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.005)
+    assert eventually(holds, seconds), "it did not happen in time"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.service.conftest import Start
+from tests.soak import rounds
 
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
@@ -19,7 +20,7 @@ def test_no_request_makes_the_service_fail(start: Start, handbook: Path, tmp_pat
     """Valid and invalid requests of every operation, with the validators on."""
     service = start(STILLME_KNOWLEDGE=str(handbook), ENABLE_VALIDATORS="true", STILLME_MAX_WAITING="1000")
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json", "--checks", CHECKS]
-    options = ["--max-examples", "25", "--generation-deterministic", "--no-color"]
+    options = ["--max-examples", str(rounds(25, 5)), "--generation-deterministic", "--no-color"]
 
     # Beside the project, schemathesis would take up settings of it and of pytest.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from tests.chat.upstream import Upstream, completion
 from tests.service.conftest import Service, Start
 from tests.service.test_server import process
+from tests.waiting import eventually
 
 LEAVE = "How many days of paid leave do new staff get in the first year?"
 WRONG = "New staff get 41 days of paid leave in the first year [1]."
@@ -106,11 +106,9 @@ def test_a_mode_that_is_written_into_a_served_file_is_taken_up(start: Start, tmp
     before = service.get("/readyz").json()["modes"]["/api/chat/rag"]
 
     file.write_text("on_error: refuse\nmode: warn\n", encoding="utf-8")
-    deadline = time.monotonic() + 20
-    while (now := service.get("/readyz").json()["modes"])["/api/chat/rag"] == before and time.monotonic() < deadline:
-        continue  # the file is looked at once a second
 
-    assert (before, now["/api/chat/rag"]) == ("enforce", "warn")
+    assert before == "enforce"
+    assert eventually(lambda: service.get("/readyz").json()["modes"]["/api/chat/rag"] == "warn")
 
 
 @pytest.mark.parametrize(

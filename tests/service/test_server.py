@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from stillme.audit import AuditStore
 from stillme.audit.chain.checking import check_store
 from stillme.audit.chain.seals import new_key_file
 from tests.service.test_verify import REQUEST, WRONG, verdicts
+from tests.waiting import eventually
 
 
 @contextmanager
@@ -61,10 +61,8 @@ def post(url: str, body: Any) -> httpx.Response:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, for a minute at most."""
-    deadline = time.monotonic() + 600
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    """Wait until something holds, or fail."""
+    assert eventually(holds)
 
 
 def is_up(url: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import httpx
@@ -13,6 +12,7 @@ from stillme import Guard
 from stillme.audit import AuditStore
 from stillme.audit.chain.record import Entry
 from tests.service.conftest import Service, Start, running
+from tests.waiting import eventually
 
 REQUEST: dict[str, Any] = {
     "request_id": "r-1",
@@ -206,12 +206,9 @@ def test_a_changed_policy_file_is_taken_up_and_a_bad_one_is_not(start: Start, tm
     assert service.post("/v1/verify", WRONG).json()["mode"] == "warn"
 
     file.write_text("mode: enforce\n", encoding="utf-8")
-    deadline = time.monotonic() + 600
-    while service.post("/v1/verify", WRONG).json()["mode"] != "enforce" and time.monotonic() < deadline:
-        time.sleep(0.1)
+    assert eventually(lambda: service.post("/v1/verify", WRONG).json()["mode"] == "enforce")
     file.write_text("mode: shout\n", encoding="utf-8")
-    while service.get("/v1/policy").json()["verify"]["problem"] is None and time.monotonic() < deadline:
-        time.sleep(0.1)
+    assert eventually(lambda: service.get("/v1/policy").json()["verify"]["problem"] is not None)
 
     found = service.get("/v1/policy").json()["verify"]
     assert (found["mode"], "shout" in found["problem"]) == ("enforce", True)

@@ -91,6 +91,7 @@ def test_a_built_in_class_carries_its_own_name_and_stage(name: str) -> None:
     assert len(slots) == 2 or cls.stage == slots[0].stage
 
 
+@pytest.mark.slow
 def test_importing_the_registry_imports_no_validator() -> None:
     code = "import sys, stillme.validators.registry as r; print(sorted(set(r.MODULES.values()) & set(sys.modules)))"
 

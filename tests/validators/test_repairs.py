@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,7 +71,7 @@ def test_a_warning_whose_repair_does_not_hold_costs_no_answer_its_citation() -> 
     class Shouting:
         """Proposes, for a warning, an edit that makes the draft worse."""
 
-        name = "Shouting"
+        name: ClassVar[str] = "Shouting"
 
         def run(self, evidence: Evidence) -> Finding:
             """Flag, and propose to put a marker that points nowhere in front."""

@@ -21,7 +21,7 @@ from stillme.service.openai.release import ClaimEnds, ClaimGate
 from stillme.verification.growing import GrowingDraft
 
 EXACT: dict[str, Any] = {"grounding": {"model": "none"}}
-HALDEN = {
+HALDEN: dict[str, Any] = {
     "query": "Who designed the bridge over the river?",
     "retrieved_context": [
         {
@@ -368,7 +368,7 @@ class Signed(Observer):
     """A validator of another package: an answer has to be signed at its end."""
 
     name: ClassVar[str] = "Signed"
-    gates: ClassVar = {"unsigned": Gate.HARD}
+    gates: ClassVar[Any] = {"unsigned": Gate.HARD}
     whole_answer: ClassVar = True
 
     def run(self, evidence: Evidence) -> Finding:

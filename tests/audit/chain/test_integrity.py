@@ -307,11 +307,11 @@ def copied(tables: Tables) -> None:
     tables.insert(RECORD, {**tables.record(15), "seq": 18, "id": "trace-copied"})
 
 
-def statement(sql: str) -> Callable[[Tables], None]:
-    return lambda tables: [tables.run(part) for part in sql.split(";")] and None
+def statement(sql: str) -> Callable[[Tables], object]:
+    return lambda tables: [tables.run(part) for part in sql.split(";")]
 
 
-def body_of(seq: int, place: int) -> Callable[[Tables], None]:
+def body_of(seq: int, place: int) -> Callable[[Tables], object]:
     """The texts of one record given to another as well."""
     return statement(f"INSERT INTO {BODY} (seq, salt, text) SELECT {place}, salt, text FROM {BODY} WHERE seq = {seq}")
 

@@ -149,7 +149,7 @@ def test_the_main_commands_on_postgresql(postgres_url: str, new_trail: Any, tmp_
 
     absent = trail.run("verify", "--store", empty)
     codes = {
-        name: trail.run(name, *args).exit_code
+        name: trail.run(name, *args).exit_code  # type: ignore[misc]
         for name, args in {
             "verify": [],
             "list": [],

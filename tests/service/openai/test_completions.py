@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +53,7 @@ from tests.service.guarding import (
     guarding,
     serving_own,
 )
+from tests.waiting import eventually
 
 WAIT_S = 600
 PLANS = [
@@ -851,8 +851,7 @@ def test_a_hanging_model_server_is_let_go_of_when_the_client_leaves() -> None:
         )
         with socket.create_connection((address.host, address.port)) as client:
             client.sendall(head.encode() + body)
-            while not guard.upstream.bodies:
-                time.sleep(0.01)
+            assert eventually(lambda: bool(guard.upstream.bodies))
         assert guard.upstream.hung_up.wait(WAIT_S)
 
     assert guard.kept.occurrences == []

@@ -84,8 +84,8 @@ for _ in range(5):
 
 def test_the_disk_has_it_before_the_caller(path: Path, tmp_path: Path) -> None:
     """By the calls that the system sees: between two verdicts that are returned, a file is synced."""
-    traced, script = tmp_path / "calls", [sys.executable, "-c", TRACED, path, tmp_path / "journal"]
-    command = ["strace", "-f", "-qq", "-o", traced, "-e", "trace=fsync,fdatasync,write", "-s", "40", *script]
+    traced, script = tmp_path / "calls", [sys.executable, "-c", TRACED, str(path), str(tmp_path / "journal")]
+    command = ["strace", "-f", "-qq", "-o", str(traced), "-e", "trace=fsync,fdatasync,write", "-s", "40", *script]
     if (
         not shutil.which("strace")
         or subprocess.run(["strace", "-qq", "true"], check=False, capture_output=True).returncode
