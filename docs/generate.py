@@ -1,7 +1,7 @@
 """Writes what the documentation takes from the code: `python docs/generate.py`; with `--check`, only compares.
 
 - `docs/cli.md`: the help of every command, and a page as `stillme verify --human` prints it
-- `docs/reasons.md`: the table of reason codes, from the registry and `wording/`
+- `docs/reasons.md`: the table of reason codes, from the registry and the wording
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
 - `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -13,28 +14,31 @@ import pytest
 import yaml
 
 import stillme
+from stillme.languages import word_rules
 from stillme.reasons import Reason
 from stillme.validators.registry import BUILT_IN
 
 SOURCE = Path(stillme.__file__).parent
 ROOT = Path(__file__).parents[1]
+# Each room may import from the rooms before it. `__init__` only names what others may use.
 FILES = sorted(SOURCE.rglob("*.py"))
-# Each room may import from the rooms before it. `__init__` only names what others may use, `wording` holds texts only.
 ORDER = [
     "version",
     "lazy",
     "errors",
+    "settings",
     "stopping",
     "reasons",
+    "languages",
     "contract",
     "models",
-    "languages",
     "text",
     "figures",
     "grounding",
     "conduct",
     "questions",
     "evidence",
+    "llm",
     "judge",
     "validators",
     "redaction",
@@ -44,13 +48,12 @@ ORDER = [
     "catalogue",
     "verdict_cache",
     "limits",
+    "verification",
     "guard",
     "storage",
     "audit",
     "evaluation",
     "pages",
-    "settings",
-    "llm",
     "chat",
     "service",
     "cli",
@@ -58,7 +61,7 @@ ORDER = [
 
 
 def room(module: str) -> str:
-    """stillme.text.tokens → evidence."""
+    """stillme.text.tokens → text."""
     return module.split(".")[1] if "." in module else "__init__"
 
 
@@ -114,11 +117,11 @@ def test_no_two_files_of_a_package_import_each_other() -> None:
         assert sorted(TopologicalSorter(needs).static_order()) == sorted(needs)
 
 
-def test_every_folderis_in_the_order() -> None:
+def test_every_room_is_in_the_order() -> None:
     """A new module has to say where it stands."""
     rooms = {p.relative_to(SOURCE).with_suffix("").parts[0] for p in FILES}
 
-    assert rooms - {"__init__", "__main__", "wording"} == set(ORDER)
+    assert rooms - {"__init__", "__main__"} == set(ORDER)
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -163,17 +166,83 @@ def test_one_name_in_five_places() -> None:
 @pytest.mark.parametrize("language", ["en", "vi"])
 def test_every_reason_has_words_in_both_languages(language: str) -> None:
     """A code that a user may see can be said in words."""
-    words = yaml.safe_load((SOURCE / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
+    words = yaml.safe_load((SOURCE / "languages" / language / "wording.yaml").read_text(encoding="utf-8"))
 
     assert set(words["reasons"]) - {"unknown"} == {reason.value for reason in Reason}
 
 
 def test_both_languages_have_the_same_wording_keys() -> None:
     """What is worded in one language is worded in the other."""
-    files = [yaml.safe_load((SOURCE / "wording" / f"{lang}.yaml").read_text(encoding="utf-8")) for lang in ("en", "vi")]
+    files = [
+        yaml.safe_load((SOURCE / "languages" / lang / "wording.yaml").read_text(encoding="utf-8"))
+        for lang in ("en", "vi")
+    ]
     shapes = [{(a, b) for a, section in f.items() if isinstance(section, dict) for b in section} for f in files]
 
     assert shapes[0] == shapes[1]
+
+
+LETTERS = "ăâđêôơưàáảãạằắẳẵặầấẩẫậèéẻẽẹềếểễệìíỉĩịòóỏõọồốổỗộờớởỡợùúủũụừứửữựỳýỷỹỵ"
+VIETNAMESE = re.compile(
+    f"[^\\W\\d_][{LETTERS}]|[{LETTERS}][^\\W\\d_]",
+    re.IGNORECASE,
+)
+SPEAKS_A_LANGUAGE = {
+    "contract.py": "the codes that a caller may send are part of the contract",
+    "policy/sections.py": "the keys of `messages` in a policy file are part of its schema",
+    "service/verify.py": "the choices of a query parameter are part of the API",
+    "service/openai/completions.py": "the choices of a field are part of the API",
+    "chat/pipeline.py": "the choices of a field are part of the API",
+    "validators/factual_hallucination_validator.py": "the keys of a parameter are part of the policy schema",
+    "redaction/patterns.py": "letters to try an operator's pattern on",
+    "text/tokens.py": "ranges of Latin letters",
+    "text/markup.py": "ranges of Latin letters",
+    "policy/reader.py": "the words of YAML for true and false",
+    "evaluation/runs/comparison.py": "the names of the sides of a comparison",
+    "evaluation/worlds/figures.py": "the languages of the shipped cases",
+    "cli/evaluation/worlds.py": "the languages of the shipped cases",
+    "service/metrics.py": "the names of the labels of a metric",
+    "pages/case_study.py": "the page is written in English",
+    "pages/packet.py": "the page is written in the languages of its packet.yaml",
+}
+"""Files outside `languages/` that hold a word or a code of a language, each with its reason."""
+
+
+def literals(path: Path) -> Iterator[ast.Constant]:
+    """The strings of a module that are no docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node
+
+
+def word_lists(path: Path) -> Iterator[list[str]]:
+    """The collections of strings that a module writes out, and the rows that it splits."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            yield [e.value for e in node.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        elif isinstance(node, ast.Attribute) and node.attr == "split" and isinstance(node.value, ast.Constant):
+            yield str(node.value.value).split()
+
+
+def test_words_of_a_language_stand_in_its_folder() -> None:
+    """Outside `languages/` no module holds a Vietnamese word, asks for a language by its code, or lists little words of English."""
+    stop = word_rules().stop
+    found: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        name = path.relative_to(SOURCE).as_posix()
+        if name.startswith("languages/"):
+            continue
+        texts = {str(node.value) for node in literals(path)}
+        spoken: set[str] = {text for text in texts if VIETNAMESE.search(text) or text in ("en", "vi")}
+        lists = [words for words in word_lists(path) if len(words) > 2]
+        spoken |= {" ".join(words) for words in lists if 2 * sum(word in stop for word in words) > len(words)}
+        if spoken:
+            found[name] = spoken
+
+    assert {name: words for name, words in found.items() if name not in SPEAKS_A_LANGUAGE} == {}
+    assert set(SPEAKS_A_LANGUAGE) <= set(found), "an exception that is not needed any more"
 
 
 def test_one_broad_except_in_the_package() -> None:
@@ -204,3 +273,13 @@ def test_no_pattern_can_backtrack() -> None:
     ]
 
     assert found == []
+
+
+def test_the_tests_share_one_postgresql_server() -> None:
+    """Whoever needs a server asks for the fixture of all tests; none starts another."""
+    tests = ROOT / "tests"
+    starting = [
+        p for p in tests.rglob("*.py") if "get_server(" in p.read_text(encoding="utf-8").replace('"get_server("', "")
+    ]
+
+    assert [str(p.relative_to(tests)) for p in starting] == ["conftest.py"]

@@ -9,7 +9,7 @@ import pytest
 from stillme import Decision, Finding, Gate, Policy, Reason
 from stillme.decision import band, decide
 
-PASSED = Finding("FactualHallucinationValidator", "passed", gate=Gate.HARD)
+PASSED = Finding("Own", "passed", gate=Gate.HARD, judges_claims=True)
 SOFT = Finding("EvidenceOverlap", "flagged", gate=Gate.SOFT, reason=Reason.LOW_EVIDENCE_OVERLAP)
 HARD = Finding("CitationRelevance", "flagged", gate=Gate.HARD, reason=Reason.FABRICATED_CITATION)
 ASKS = Finding("AmbiguousQuery", "flagged", "query", Gate.HARD, Reason.AMBIGUOUS_QUERY)

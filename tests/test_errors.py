@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from stillme.audit import AuditStore
 from stillme.cli.commands import cli
 from stillme.errors import StillMeError, shown, without_secrets
-from stillme.storage.knowledge.stores import store_at
+from stillme.storage.knowledge.engines import store_at
 
 SECRET = "hunter2"  # noqa: S105  (made up)
 ADDRESSES = [

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillme import Finding, Gate, Guard, InputError, Reason, Repair
+from stillme import Evidence, Finding, Gate, Guard, InputError, Reason, Repair
+from stillme.contract import parse_request
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain
 from tests.test_guard import request
 
@@ -76,7 +78,7 @@ def test_a_hang_is_an_error_after_its_time() -> None:
     """The chain goes on when the time is over."""
     slow = ConfiguredValidator(Foreign(hang), timeout_s=0.05)
 
-    findings = ValidatorChain([slow]).observe(Guard()._begin(CLEAN)[1])
+    findings = ValidatorChain([slow]).observe(Evidence(parse_request(CLEAN), datetime.now(UTC)))
 
     assert [(f.outcome, f.detail) for f in findings] == [("errored", "took longer than 0.05 s")]
 

@@ -1,4 +1,4 @@
-"""Writes the words that texts write in small letters (src/stillme/languages/english_words.txt and vietnamese_words.txt).
+"""Writes the words that texts write in small letters (small_words.txt in src/stillme/languages/en and vi).
 
     python training/small_words.py TRAIN             prints how many there are
     python training/small_words.py TRAIN --write     also writes the files
@@ -33,12 +33,12 @@ def main() -> None:
     parser.add_argument("train", type=Path)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    for name, words in (("english", _english(arguments.train)), ("vietnamese", _vietnamese(arguments.train))):
+    for name, words in (("en", _english(arguments.train)), ("vi", _vietnamese(arguments.train))):
         print(f"{name}: {len(words)} words")
         if arguments.write:
             lines = textwrap.wrap(" ".join(words), 140, break_long_words=False, break_on_hyphens=False)
             heading = "# Words that texts write in small letters; made by training/small_words.py."
-            (RULES / f"{name}_words.txt").write_text("\n".join([heading, *lines]) + "\n", encoding="utf-8")
+            (RULES / name / "small_words.txt").write_text("\n".join([heading, *lines]) + "\n", encoding="utf-8")
 
 
 def _english(train: Path) -> list[str]:

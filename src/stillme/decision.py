@@ -10,7 +10,7 @@ from stillme.policy import Policy
 from stillme.reasons import WEAK_EVIDENCE, Decision, Gate, Reason, asked_by
 from stillme.validators.base import Finding
 
-__all__ = ["Ruling", "band", "decide"]
+__all__ = ["STRICTNESS", "Ruling", "asked", "band", "decide", "strictest"]
 
 STRICTNESS = {Decision.ANSWER: 0, Decision.ASK_CLARIFY: 1, Decision.REFUSE: 2}
 
@@ -35,39 +35,43 @@ def decide(
     any cannot answer the question.
     """
     codes = list(dict.fromkeys(str(f.reason) for f in findings if f.reason))
-    hard = [f for f in findings if _asks(f, policy)]
-    if (
-        policy.behavior.allow_soft_answer_with_warning
-        and claims_made
-        and all_supported
-        and all(f.reason in WEAK_EVIDENCE for f in hard)
-    ):
-        hard = []
-    decision = max((_wanted(f) for f in hard), key=STRICTNESS.__getitem__, default=Decision.ANSWER)
+    hard = [f for f in findings if _decides(f, policy)]
+    forgives = policy.behavior.allow_soft_answer_with_warning and claims_made and all_supported
+    decision = strictest([(str(f.reason), asked(f.outcome, str(f.reason))) for f in hard], forgives=forgives)
     if decision is Decision.ANSWER and codes:
         codes.insert(0, Reason.PASSED_WITH_WARNINGS.value)
-    decisive = tuple(f for f in hard if _wanted(f) is decision)
+    decisive = tuple(f for f in hard if asked(f.outcome, str(f.reason)) is decision)
     verified = _verified(findings, claims_made) and (claims_made or not claims_needed)
     return Ruling(decision, tuple(codes), verified, decisive)
 
 
-def _asks(finding: Finding, policy: Policy) -> bool:
+def strictest(hard: Sequence[tuple[str, Decision]], *, forgives: bool) -> Decision:
+    """What hard findings come to, each a code and what it asks for; those of weak evidence alone may be forgiven."""
+    if forgives and {code for code, _ in hard} <= WEAK_EVIDENCE:
+        return Decision.ANSWER
+    return max([decision for _, decision in hard], key=STRICTNESS.__getitem__, default=Decision.ANSWER)
+
+
+def asked(outcome: str, code: str) -> Decision:
+    """The decision that a hard finding asks for."""
+    return Decision.REFUSE if outcome == "errored" else asked_by(code)
+
+
+def _decides(finding: Finding, policy: Policy) -> bool:
     """Whether a finding changes the decision: a hard flag, or a crashed hard gate where the policy refuses on errors."""
     if finding.gate is not Gate.HARD or finding.repaired:
         return False
-    return finding.outcome == "flagged" or (finding.outcome == "errored" and policy.on_error == "refuse")
-
-
-def _wanted(finding: Finding) -> Decision:
-    return Decision.REFUSE if finding.outcome == "errored" else asked_by(str(finding.reason))
+    if finding.outcome == "errored":
+        return policy.on_error == "refuse"
+    return finding.outcome == "flagged"
 
 
 def _verified(findings: Sequence[Finding], claims_made: bool) -> bool:
-    """No hard gate errored, something was checked, and factual claims went through Gate 4."""
+    """No hard gate errored, something was checked, and factual claims went past a validator that judges them."""
     if any(f.outcome == "errored" and f.gate is Gate.HARD for f in findings):
         return False
-    ran = {f.validator for f in findings if f.outcome in ("passed", "flagged")}
-    return bool(ran) and (not claims_made or "FactualHallucinationValidator" in ran)
+    ran = [f for f in findings if f.outcome in ("passed", "flagged")]
+    return any(f.judges_claims for f in ran) if claims_made else bool(ran)
 
 
 def band(probability: float, policy: Policy) -> Literal["low", "medium", "high"]:

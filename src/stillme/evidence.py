@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, takewhile
 from numbers import Real
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
@@ -23,9 +24,10 @@ from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
-from stillme.grounding.statements import Reading
+from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.wrapping import Asked, asked_by, known_from
-from stillme.lazy import lazy
+from stillme.languages import is_served
+from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
 from stillme.questions.answer_language import requested_language
 from stillme.questions.conflicts import Disagreement, find_conflicts
@@ -38,7 +40,7 @@ from stillme.text.sentences import Sentence, split
 from stillme.text.spelling import respelt
 from stillme.text.tokens import Text, within
 
-__all__ = ["DEFAULT_GROUNDER", "Evidence"]
+__all__ = ["DEFAULT_GROUNDER", "EarlierDrafts", "Evidence"]
 
 DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
@@ -49,6 +51,8 @@ DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
 # Marks that lay a text out and say nothing.
 LAYOUT: Final = frozenset("*_#`~>")
+# So many sentences at the end of a beginning may be read otherwise once it is known what follows.
+UNSETTLED: Final = 2
 
 
 @dataclass
@@ -60,6 +64,8 @@ class Evidence:
     grounder: Grounder = DEFAULT_GROUNDER
     embed: Embed | None = None
     """Asked how near a passage is to the question where shared words leave it in doubt; None: words decide alone."""
+    earlier: EarlierDrafts | None = None
+    """The beginnings of the draft that were read before, where it grows."""
 
     @classmethod
     def of(
@@ -86,30 +92,15 @@ class Evidence:
         )
         return cls(request, as_of)
 
-    def with_draft(self, draft: str) -> Evidence:
+    def with_draft(self, draft: str, **changes: Any) -> Evidence:
         """The same request with another draft; what was read of question and passages is kept."""
-        other = replace(self, request=self.request.model_copy(update={"draft_answer": draft}))
-        shared = (
-            "query",
-            "query_language",
-            "query_conduct",
-            "passages",
-            "language",
-            "need",
-            "asked",
-            "ambiguity",
-            "conflicts",
-            "similarities",
-            "conversation",
-            "library",
-            "known_names",
-        )
-        other.__dict__.update({name: self.__dict__[name] for name in shared if name in self.__dict__})
+        other = replace(self, request=self.request.model_copy(update={"draft_answer": draft, **changes}))
+        share(self, other)
         return other
 
     # what was given
 
-    @lazy
+    @shared
     def query(self) -> Text:
         """The user's question."""
         return Text(self.request.query)
@@ -119,13 +110,13 @@ class Evidence:
         """The draft answer; blank in Pattern B. Vietnamese without accents is read in the spelling of the passages."""
         return respelt(Text(self.request.draft_answer or ""), [passage.text for passage in self.passages])
 
-    @lazy
+    @shared
     def passages(self) -> list[Passage]:
         """The passages that can be read: those of white space are no evidence."""
         given = self.request.retrieved_context
         return [Passage(number, p) for number, p in enumerate(given, 1) if p.text.strip()]
 
-    @lazy
+    @shared
     def conversation(self) -> list[Text]:
         """Earlier turns, oldest first; they resolve references and are never evidence."""
         return [Text(turn.content) for turn in self.request.conversation]
@@ -137,12 +128,12 @@ class Evidence:
 
     # the question
 
-    @lazy
+    @shared
     def query_language(self) -> str:
         """The language the question is written in."""
         return identify(self.query)
 
-    @lazy
+    @shared
     def language(self) -> str:
         """The language the user is to be answered in."""
         asked = requested_language(self.query)
@@ -153,21 +144,19 @@ class Evidence:
             return stated
         if self.query_language != "unknown":
             return self.query_language
-        return next(
-            (found for turn in reversed(self.conversation) if (found := identify(turn)) in ("en", "vi")), "unknown"
-        )
+        return next(filter(is_served, map(identify, reversed(self.conversation))), "unknown")
 
-    @lazy
+    @shared
     def need(self) -> Need:
         """What the question asks for, and whether that needs a source."""
         return need_of(self.query)
 
-    @lazy
+    @shared
     def query_conduct(self) -> Conduct:
         """What the classifiers suspect of the question."""
         return judge_query(self.query, self.query_language, self.embed)
 
-    @lazy
+    @shared
     def similarities(self) -> list[float]:
         """For each passage, the given similarity or the computed one."""
         embed = self.embed if self.need.source_required else None  # else no threshold is asked
@@ -178,10 +167,10 @@ class Evidence:
         """The best similarity, or None without passages."""
         return max(self.similarities, default=None)
 
-    @lazy
+    @property
     def ambiguity(self) -> Ambiguity | None:
         """Why the question cannot be answered as it stands, if so."""
-        return find_ambiguity(self.query, self.conversation, self.library)
+        return self._shelf.ambiguity
 
     # the draft
 
@@ -225,19 +214,21 @@ class Evidence:
         """Every sentence of the draft as a claim, factual or not."""
         headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
         known = known_from(self.library.index.keys(), headings)
-        found = find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known)
+        settled = self._beginning.claims if self._beginning else []
+        found = find_claims(
+            self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known, settled[: self._settled]
+        )
         return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
 
     def _is_computed(self, claim: Claim) -> bool:
         """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""
         if self.need.kind != "arithmetic" or not claim.factual or claim.markers:
             return False
-        vi = self.language == "vi"
-        asked = (sum_of(self.query, s.first, s.last, vietnamese=vi) for s in split(self.query, ()))
+        asked = (sum_of(self.query, s.first, s.last, code=self.language) for s in split(self.query, ()))
         results = [value for value in asked if value is not None]
-        return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], vietnamese=vi)
+        return len(results) == 1 and gives(self.draft, claim.first, claim.last, results[0], code=self.language)
 
-    @lazy
+    @shared
     def asked(self) -> Asked:
         """What the question is about."""
         kind = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
@@ -263,7 +254,7 @@ class Evidence:
     @lazy
     def known_names(self) -> frozenset[str]:
         """Words that stand capitalised inside a sentence anywhere in the request."""
-        return capitalised_words([self.query, self.draft, *self.conversation, *(p.text for p in self.passages)])
+        return self._sources.names | capitalised_words([self.draft])
 
     @lazy
     def grounding_task(self) -> GroundingTask:
@@ -313,7 +304,40 @@ class Evidence:
         """The draft read for alignment: of each sentence what it says, without what leads in to it."""
         starts, ends = self.draft.starts, self.draft.ends
         said = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in self.claims]
-        return Reading(self.draft, said, self.draft_language, self.known_names, self.hidden)
+        settled = self._settled_statements(said)
+        if self.earlier is not None:
+            self.earlier.keep(self)
+        return Reading(self.draft, said, self.draft_language, self.known_names, self.hidden, settled)
+
+    def _settled_statements(self, said: Sequence[Sentence]) -> list[Statement]:
+        """The statements of the beginning that read the same: names and language are as they were."""
+        before = self._beginning.draft_reading if self._beginning else None
+        if before is None or (before.language, before.known_names) != (self.draft_language, self.known_names):
+            return []
+        pairs = zip(before.statements[: self._settled], said, strict=False)
+        return [statement for statement, _ in takewhile(lambda pair: pair[0].sentence == pair[1], pairs)]
+
+    @lazy
+    def _beginning(self) -> Evidence | None:
+        """The longest beginning of the draft that was read before."""
+        return self.earlier.beginning_of(self.draft.raw) if self.earlier is not None else None
+
+    @lazy
+    def _settled(self) -> int:
+        """How many sentences of that beginning are read as they were: nothing that followed has changed their markup."""
+        before = self._beginning
+        if before is None:
+            return 0
+        pairs = zip(before.draft_sentences, self.draft_sentences, strict=False)
+        count = max(0, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) - UNSETTLED)
+        end = self.draft_sentences[count].start
+        return count if before._marks(end) == self._marks(end) else 0
+
+    def _marks(self, end: int) -> tuple[object, ...]:
+        """What is no plain text of the draft before a character."""
+        last = self.draft.token_at(end)
+        spans = (m.span for m in self.markers), iter(self.draft.code), iter(self.markup.apart)
+        return {i for i in self.hidden if i < last}, *([s for s in each if s[0] < end] for each in spans)
 
     @lazy
     def claim_quantities(self) -> list[Quantity]:
@@ -336,10 +360,18 @@ class Evidence:
 
     # the sources
 
-    @lazy
+    @property
     def library(self) -> Library:
         """The passages, read and indexed."""
-        return Library(self.passages, self.known_names)
+        return self._shelf.library
+
+    @lazy
+    def _shelf(self) -> _Shelf:
+        return self._sources.known_by(self.known_names)
+
+    @shared
+    def _sources(self) -> _Sources:
+        return _Sources(self.query, self.conversation, self.passages)
 
     @property
     def source_readings(self) -> list[Reading]:
@@ -363,10 +395,10 @@ class Evidence:
 
     # the sources among themselves
 
-    @lazy
+    @property
     def conflicts(self) -> list[Disagreement]:
         """Where two sources disagree."""
-        return find_conflicts(self.library, self.query)
+        return self._shelf.conflicts
 
     @lazy
     def relevant_conflicts(self) -> list[Disagreement]:
@@ -376,6 +408,57 @@ class Evidence:
         texts = [self.query.words, *(self.draft.words[c.first : c.last] for c in self.factual_claims)]
         stems = {w.stem for words in texts for w in words if w.content and not w.number}
         return [c for c in self.conflicts if not stems.isdisjoint(w.stem for w in Text(c.about).words)]
+
+
+class EarlierDrafts:
+    """The last readings of a draft that grows, repaired ones among them: what they hold of its beginning is not read again."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Evidence] = deque(maxlen=4)
+
+    def keep(self, evidence: Evidence) -> None:
+        """Take in a draft that was read."""
+        self._kept.append(evidence)
+
+    def beginning_of(self, draft: str) -> Evidence | None:
+        """The longest one that the draft goes on from."""
+        found = [e for e in self._kept if len(e.draft.raw) < len(draft) and draft.startswith(e.draft.raw)]
+        return max(found, key=lambda e: len(e.draft.raw), default=None)
+
+
+class _Shelf:
+    """The passages as they are read once it is known which words are names."""
+
+    def __init__(self, sources: _Sources, known_names: frozenset[str]) -> None:
+        self._query, self._conversation = sources.query, sources.conversation
+        self.library = Library(sources.passages, known_names)
+
+    @lazy
+    def ambiguity(self) -> Ambiguity | None:
+        return find_ambiguity(self._query, self._conversation, self.library)
+
+    @lazy
+    def conflicts(self) -> list[Disagreement]:
+        return find_conflicts(self.library, self._query)
+
+
+class _Sources:
+    """Question, conversation and passages; the drafts of a request that have the same names in common with the passages share a reading."""
+
+    def __init__(self, query: Text, conversation: Sequence[Text], passages: Sequence[Passage]) -> None:
+        self.query, self.conversation, self.passages = query, conversation, passages
+        self._shelves: dict[frozenset[str], _Shelf] = {}
+
+    @lazy
+    def names(self) -> frozenset[str]:
+        return capitalised_words([self.query, *self.conversation, *(p.text for p in self.passages)])
+
+    def known_by(self, known_names: frozenset[str]) -> _Shelf:
+        """The passages read under these names; a name of the draft that no passage has changes nothing."""
+        added = frozenset(n for n in known_names - self.names if any(n in p.vocabulary for p in self.passages))
+        if added not in self._shelves:
+            self._shelves[added] = _Shelf(self, self.names | added)
+        return self._shelves[added]
 
 
 def _is_sound(judged: Judgement) -> bool:

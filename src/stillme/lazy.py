@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["lazy"]
+__all__ = ["lazy", "share", "shared"]
 
 T = TypeVar("T")
 
@@ -32,3 +32,13 @@ class lazy(Generic[T]):  # noqa: N801  (used like `property`)
             return self
         value = instance.__dict__[self._name] = self._compute(instance)
         return value
+
+
+class shared(lazy[T]):  # noqa: N801  (used like `property`)
+    """One whose value holds for a variant of the instance too; `share` hands it on."""
+
+
+def share(source: object, variant: object) -> None:
+    """Give a variant of an instance the shared values that the instance has computed."""
+    declared, known = vars(type(source)), vars(source)
+    vars(variant).update({name: value for name, value in known.items() if isinstance(declared.get(name), shared)})

@@ -23,7 +23,7 @@ class Gate(StrEnum):
 
 
 class Reason(StrEnum):
-    """Machine-readable reason codes; their wording in words lives in `wording/`."""
+    """Machine-readable reason codes; `languages/*/wording.yaml` puts them in words."""
 
     # before generation
     SOURCE_REQUIRED_NO_CONTEXT = "source_required_no_context"

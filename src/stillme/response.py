@@ -1,18 +1,15 @@
-"""Decision and mode make an action; the words for it come from `wording/`, in the user's language."""
+"""Decision and mode make an action; the words for it come from the wording of the user's language."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
-
-import yaml
 
 from stillme.contract import Action, Citation, Verdict
 from stillme.decision import Ruling
 from stillme.evidence import Evidence
+from stillme.languages import language_of
 from stillme.policy import Policy
 from stillme.reasons import Decision, Reason
 
@@ -100,13 +97,8 @@ def _cited_first(cited: Sequence[int], supporting: Sequence[int]) -> list[int]:
 # words
 
 
-@cache
-def _wording(language: str) -> dict[str, Any]:
-    name = "vi" if language == "vi" else "en"
-    parsed: dict[str, Any] = yaml.safe_load(
-        files("stillme.wording").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    )
-    return parsed
+def _wording(code: str) -> dict[str, Any]:
+    return language_of(code).rules("wording")
 
 
 def reason_words(code: str, language: str) -> Mapping[str, str]:

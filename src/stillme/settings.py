@@ -4,40 +4,46 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self
 
 from stillme.errors import InputError, nearest, shown
 
-__all__ = ["Row", "choice", "from_environment", "named", "number", "rows", "setting", "switch", "text", "words"]
+__all__ = [
+    "EnvironmentSettings", "Row", "checked_number", "checked_whole", "choice", "named", "number", "rows", "setting", "switch", "text",
+    "whole", "words",
+]  # fmt: skip
 
-Settings = TypeVar("Settings")
 Read = Callable[[str, str], Any]
-SWITCHES: Final = {
-    "true": True,
-    "1": True,
-    "yes": True,
-    "on": True,
-    "false": False,
-    "0": False,
-    "no": False,
-    "off": False,
-}
+SWITCHES: Final = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
 
-def setting(default: Any, variable: str, meaning: str, read: Read) -> Any:
-    """A field of a settings class: its default, its variable, what it means, how its text is read."""
-    return dataclasses.field(default=default, metadata={"variable": variable, "meaning": meaning, "read": read})
+def setting(default: Any, variable: str, meaning: str, read: Read | None = None) -> Any:
+    """A field of a settings class: its default, its variable, what it means, how its text is read if not as its default is."""
+    known: dict[type, Read] = {bool: switch, tuple: words}
+    chosen = read or known.get(type(default), text)
+    return dataclasses.field(default=default, metadata={"variable": variable, "meaning": meaning, "read": chosen})
 
 
-def from_environment(cls: type[Settings], environment: Mapping[str, str]) -> Settings:
-    """The settings as the environment gives them; an empty variable counts as not set."""
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # every settings class is a dataclass
-        variable = field.metadata.get("variable")
-        given = environment.get(variable, "").strip() if variable else ""
-        if given:
-            values[field.name] = field.metadata["read"](variable, given)
-    return cls(**values)
+class EnvironmentSettings:
+    """The base of every settings class, which is a dataclass of settings."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+        """The settings as the environment gives them, or an InputError that names the variable; an empty one is not set."""
+        values: dict[str, Any] = {}
+        for field in _settings(cls):
+            variable = field.metadata["variable"]
+            given = environment.get(variable, "").strip()
+            if given:
+                values[field.name] = field.metadata["read"](variable, given)
+        return cls(**values)
+
+
+def _settings(cls: type[EnvironmentSettings]) -> list[dataclasses.Field[Any]]:
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # every settings class is a dataclass
+    return [field for field in fields if "variable" in field.metadata]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,13 +55,12 @@ class Row:
     meaning: str
 
 
-def rows(*classes: type[Any]) -> list[Row]:
+def rows(*classes: type[EnvironmentSettings]) -> list[Row]:
     """Every setting of these classes, in order."""
     return [
         Row(field.metadata["variable"], _written(field.default), field.metadata["meaning"])
         for cls in classes
-        for field in dataclasses.fields(cls)
-        if "variable" in field.metadata
+        for field in _settings(cls)
     ]
 
 
@@ -90,20 +95,37 @@ def words(_: str, given: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in given.split(",") if word.strip())
 
 
-def number(least: float, most: float, *, whole: bool = False) -> Read:
+def number(least: float, most: float) -> Read:
     """A number within bounds."""
+    return lambda variable, given: checked_number(variable, _parsed(given, float), least, most, given)
 
-    def read(variable: str, given: str) -> float | int:
-        try:
-            found = int(given) if whole else float(given)
-        except ValueError:
-            found = float("nan")
-        if not least <= found <= most:
-            kind = "whole number" if whole else "number"
-            raise InputError(f"{variable} must be a {kind} from {least:g} to {most:g}, got {shown(given)}")
-        return found
 
-    return read
+def whole(least: int, most: int) -> Read:
+    """A whole number within bounds."""
+    return lambda variable, given: checked_whole(variable, _parsed(given, int), least, most, given)
+
+
+def _parsed(given: str, kind: type[float]) -> float | None:
+    try:
+        return kind(given)
+    except ValueError:
+        return None
+
+
+def checked_number(name: str, value: object, least: float, most: float, given: object = None) -> float:
+    """The value, if it is a number within bounds; an error shows what was `given`, if that was its text."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        told = shown(value if given is None else given)
+        raise InputError(f"{name} must be a number from {least:g} to {most:g}, got {told}")
+    return value
+
+
+def checked_whole(name: str, value: object, least: int, most: int, given: object = None) -> int:
+    """The value, if it is a whole number within bounds; an error shows what was `given`, if that was its text."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        told = shown(value if given is None else given)
+        raise InputError(f"{name} must be a whole number from {least} to {most}, got {told}")
+    return value
 
 
 def choice(*choices: str) -> Read:

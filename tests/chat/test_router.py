@@ -13,8 +13,9 @@ from stillme.chat.extractive import Extractive
 from stillme.chat.router import Router, RouterSettings, router_from_environment
 from stillme.errors import InputError, UpstreamError
 from stillme.llm.breaker import Breaker
+from stillme.llm.client import Limits
 from stillme.llm.messages import Delta, Message, Prompt
-from stillme.llm.providers import Limits, OpenAICompatible
+from stillme.llm.providers import OpenAICompatible
 from stillme.settings import rows
 from tests.chat.upstream import HANG, Upstream, chunks, completion, error, stream, streamed
 

@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 
 from stillme.audit import AuditStore
 from stillme.cli.commands import cli
-from tests.audit.conftest import occurrence, postgres_server, postgres_url
+from tests.audit.conftest import occurrence
 
-__all__ = ["VERDICTS", "Trail", "postgres_server", "postgres_url", "rows", "tampered"]
+__all__ = ["VERDICTS", "Trail", "rows", "tampered"]
 
 VIETNAMESE = {
     "query": "Thủ đô của Việt Nam là thành phố nào?",

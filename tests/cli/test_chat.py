@@ -18,7 +18,7 @@ from stillme.audit import AuditStore, Filter
 from stillme.chat.documents.ingest import ingest
 from stillme.cli.commands import cli
 from stillme.models.embedding import embed
-from stillme.storage.knowledge.stores import store_at
+from stillme.storage.knowledge.engines import store_at
 from tests.chat.upstream import Answer, Upstream, completion, error
 
 NOTE = "note: answers are not validated; --validators, or ENABLE_VALIDATORS=true, turns the validators on\n"

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from stillme.cli.commands import Commands
 from stillme.cli.ingest import ingest
 from stillme.cli.search import search
-from stillme.storage.knowledge.stores import store_at
+from stillme.storage.knowledge.engines import store_at
 
 COMMANDS = Commands(commands=[ingest, search])
 LEAVE = "# Leave\n\nAnnual leave is 12 days.\n"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.conduct.safety import Target, find_dangers
-from stillme.languages import load
+from stillme.languages import languages, load
 from stillme.text.tokens import Text, fold
 
 ASKED = {
@@ -489,9 +489,10 @@ def test_spelling_does_not_hide_it(query: str, spell: object) -> None:
 
 
 def test_every_list_that_a_rule_names_exists_and_every_list_is_in_both_languages_or_explained() -> None:
-    rules, context = load("safety"), load("safety_context")
-    english = {*rules["triggers"]["en"], *context["context"]["en"]}
-    vietnamese = {*rules["triggers"]["vi"], *context["context"]["vi"]}
+    rules = load("safety")
+    english, vietnamese = (
+        {*each.rules("safety")["triggers"], *each.rules("safety_context")["context"]} for each in languages()
+    )
     named = {rule[key] for rule in rules["rules"] for key in ("act", "object", "after") if key in rule}
     named |= {name for rule in rules["rules"] for name in (*rule.get("also", ()), *rule.get("unless", ()))}
 

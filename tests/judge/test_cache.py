@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import stat
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,6 @@ import pytest
 
 from stillme import BackendError
 from stillme.judge.cache import AnswerCache
-from stillme.judge.connection import Deadline
 from tests.judge.support import (
     KEY,
     PASSAGE,
@@ -29,7 +29,7 @@ from tests.judge.support import (
 )
 from tests.waiting import eventually
 
-SOON = Deadline.after(600)
+SOON = time.monotonic() + 600
 
 
 def test_the_same_is_asked_once() -> None:
@@ -180,7 +180,7 @@ def test_who_waits_for_another_waits_no_longer_than_its_own_time() -> None:
     begun.wait()
 
     with pytest.raises(BackendError, match="still unanswered: raise timeout_s"):
-        cache.answer("k", lambda: "never", Deadline.after(0.05))
+        cache.answer("k", lambda: "never", time.monotonic() + 0.05)
     go_on.set()
     slow.join()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
-from stillme.judge.environment import PREFIX, SETTINGS
+from stillme.judge.environment import JudgeVariables
 from stillme.judge.settings import JudgeScores, JudgeSettings
+from stillme.settings import rows
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judge.md").read_text(encoding="utf-8")
 
@@ -18,7 +19,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_every_variable_is_documented() -> None:
     """With its whole name."""
-    assert [name for name in SETTINGS if f"`{PREFIX}{name}`" not in PAGE] == []
+    assert [row.variable for row in rows(JudgeVariables) if f"`{row.variable}`" not in PAGE] == []
 
 
 def test_the_defaults_are_those_of_the_code() -> None:

@@ -54,11 +54,11 @@ def test_everything_that_can_be_set() -> None:
     [
         pytest.param({"STILLME_JUDGE_URL": "https://j.example"}, "JUDGE_URL is set and STILLME_JUDGE_MODEL is not", id="no model"),
         pytest.param({"STILLME_JUDGE_MODEL": "m"}, "JUDGE_MODEL is set and STILLME_JUDGE_URL is not", id="no address"),
-        pytest.param({**WHOLE, "STILLME_JUDGE_TIMEOUT_S": "soon"}, "TIMEOUT_S must be a number of seconds, got 'soon'", id="a time that is none"),
-        pytest.param({**WHOLE, "STILLME_JUDGE_TIMEOUT_S": "nan"}, "timeout_s must be a number", id="a time that is no number"),
+        pytest.param({**WHOLE, "STILLME_JUDGE_TIMEOUT_S": "soon"}, "TIMEOUT_S must be a number from 0.001 to 3600, got 'soon'", id="a time that is none"),
+        pytest.param({**WHOLE, "STILLME_JUDGE_TIMEOUT_S": "nan"}, "TIMEOUT_S must be a number", id="a time that is no number"),
         pytest.param({**WHOLE, "STILLME_JUDGE_TIMEOUT": "5"}, r"STILLME_JUDGE_TIMEOUT is not a setting of the judge; STILLME_JUDGE_TIMEOUT_S\?", id="a name that is nearly right"),
         pytest.param({**WHOLE, "STILLME_JUDGE_URL": "judge.example"}, "begin with http", id="an address that is none"),
-        pytest.param({**WHOLE, "STILLME_JUDGE_API_KEY": f"{KEY}\n"}, "api_key must be printable", id="a key with a line end"),
+        pytest.param({**WHOLE, "STILLME_JUDGE_API_KEY": f"{KEY}\n2"}, "api_key must be printable", id="a key with a line end"),
         pytest.param({**WHOLE, "STILLME_JUDGE_URL": "http://j.example", "STILLME_JUDGE_API_KEY": KEY}, "unencrypted", id="a key without encryption"),
     ],
 )  # fmt: skip

@@ -18,10 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.errors import InputError, UpstreamError
-from stillme.llm import providers
+from stillme.llm import client, providers
 from stillme.llm.addresses import Resolve, is_loopback, is_public
+from stillme.llm.client import Limits
 from stillme.llm.messages import Message, Prompt
-from stillme.llm.providers import Limits, caller_given
+from stillme.llm.providers import caller_given
 from tests.chat.upstream import Upstream, answered, completion
 
 PROMPT = Prompt("Where?", (Message("user", "Where?"),))
@@ -213,7 +214,7 @@ def test_a_look_up_that_never_ends_is_an_error_in_time() -> None:
         finally:
             await provider.aclose()
 
-    with pytest.raises(UpstreamError, match="the given url did not accept a connection in time"):
+    with pytest.raises(UpstreamError, match="the given url cannot be reached: no connection in time"):
         asyncio.run(asked())
 
 
@@ -336,7 +337,9 @@ def test_the_certificate_is_that_of_the_name(
     asked_for: list[str | None] = []
     context.sni_callback = lambda *told: asked_for.append(told[1])
     monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-    monkeypatch.setattr(providers, "_tls", providers._tls.__wrapped__)  # not the context that others keep
+    fresh = client.tls_context.__wrapped__  # not the context that others keep
+    for module in (client, providers):
+        monkeypatch.setattr(module, "tls_context", fresh)
     resolve, _ = answers(["127.0.0.1"])
     with Upstream(completion("a"), tls=context) as upstream:
         url = f"https://{name}:{upstream.port}/v1"
@@ -344,7 +347,7 @@ def test_the_certificate_is_that_of_the_name(
             assert ask(url, api_key=KEY, resolve=resolve, allowed=anything) == said
             assert upstream.requests[0].headers["authorization"] == f"Bearer {KEY}"
         else:
-            with pytest.raises(UpstreamError, match="no certificate that can be trusted"):
+            with pytest.raises(UpstreamError, match="its certificate is not trusted"):
                 ask(url, api_key=KEY, resolve=resolve, allowed=anything)
             assert upstream.requests == []
 

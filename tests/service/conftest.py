@@ -15,11 +15,10 @@ from stillme.chat.documents.ingest import ingest
 from stillme.models.embedding import embed
 from stillme.service.app import Parts, create_app, parts_from
 from stillme.service.server import connection_options
-from stillme.storage.knowledge.stores import store_at
-from tests.audit.conftest import postgres_server, postgres_url
+from stillme.storage.knowledge.engines import store_at
 from tests.service.serving import served
 
-__all__ = ["Service", "Start", "postgres_server", "postgres_url", "running"]
+__all__ = ["Service", "Start", "running"]
 
 HANDBOOK = {
     "leave.md": "# Leave\n\nNew staff get 14 days of paid leave in the first year. Unused leave expires on 31 March.\n",

@@ -14,7 +14,8 @@ from fastapi import FastAPI
 from stillme.chat.router import Router
 from stillme.errors import StillMeError
 from stillme.guard import Guard, Occurrence
-from stillme.llm.providers import Limits, OpenAICompatible
+from stillme.llm.client import Limits
+from stillme.llm.providers import OpenAICompatible
 from stillme.service.openai.completions import completions_routes
 from stillme.service.openai.guarded import Parts
 from stillme.service.openai.litellm import litellm_routes

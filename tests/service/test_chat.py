@@ -13,7 +13,7 @@ from stillme.chat.documents.ingest import ingest
 from stillme.errors import InputError
 from stillme.models.embedding import embed
 from stillme.service.auth import Keys
-from stillme.storage.knowledge.stores import store_at
+from stillme.storage.knowledge.engines import store_at
 from tests.chat.upstream import Upstream, answered, completion, logprobs
 from tests.service.conftest import Start
 

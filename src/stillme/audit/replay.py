@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -54,17 +54,6 @@ class Replay:
     differences: tuple[Difference, ...] = ()
 
 
-class _Catch:
-    """Keeps the whole verdict, whatever the policy shows of it."""
-
-    def __init__(self) -> None:
-        self.last: Occurrence | None = None
-
-    def record(self, occurrences: Sequence[Occurrence]) -> None:
-        """Remember the last one."""
-        self.last = occurrences[-1]
-
-
 class Replayer:
     """Replays verdicts of one store; a policy is read once.
 
@@ -77,7 +66,7 @@ class Replayer:
         self._store = store
         self._validators = tuple(validators)
         self._grounder = grounder
-        self._guards: dict[str, tuple[Guard, _Catch] | str] = {}
+        self._guards: dict[str, Guard | str] = {}
 
     def replay(self, entry: Entry) -> Replay:
         """Verify the request of a recorded verdict again and compare."""
@@ -91,10 +80,9 @@ class Replayer:
             request = {**(request_in(entry) or {}), "as_of": recorded["as_of"]}
         except _MISREAD:
             return Replay(entry.id, "not replayable", ("its record cannot be read: run `stillme audit verify`",))
-        wired = self._guard(str(entry.policy))
-        if isinstance(wired, str):
-            return Replay(entry.id, "not replayable", (wired,))
-        return self._compared(entry.id, recorded, _again(*wired, request), meta)
+        guard = self._guard(str(entry.policy))
+        again = guard if isinstance(guard, str) else _again(guard, request)
+        return self._compared(entry.id, recorded, again, meta)
 
     def _compared(self, trace: str, recorded: dict[str, Any], again: Occurrence | str, meta: dict[str, Any]) -> Replay:
         if isinstance(again, str):
@@ -107,34 +95,32 @@ class Replayer:
         causes = [*changed, *_other_causes(meta, again)]
         return Replay(trace, "different", tuple(causes or ["nothing that is recorded explains it"]), found)
 
-    def _guard(self, digest: str) -> tuple[Guard, _Catch] | str:
+    def _guard(self, digest: str) -> Guard | str:
         if digest not in self._guards:
             self._guards[digest] = self._wired(digest)
         return self._guards[digest]
 
-    def _wired(self, digest: str) -> tuple[Guard, _Catch] | str:
+    def _wired(self, digest: str) -> Guard | str:
         text = self._store.policy_text(digest)
         if text is None:
             return "its policy is not in the store"
         if not isinstance(text, str) or sha256(text) != digest:
             return "its policy was changed: run `stillme audit verify`"
         try:
-            settings, caught = yaml.safe_load(text), _Catch()
+            settings = yaml.safe_load(text)
             if not isinstance(settings, Mapping):  # a text alone would be taken for the name of a file
                 raise PolicyError("it is no mapping of settings")
-            return Guard(Policy.load(settings), self._validators, self._grounder, caught), caught
+            return Guard(Policy.load(settings), self._validators, self._grounder)
         except (PolicyError, yaml.YAMLError) as error:
             return f"its policy cannot be used any more: {error}"
 
 
-def _again(guard: Guard, caught: _Catch, request: dict[str, Any]) -> Occurrence | str:
+def _again(guard: Guard, request: dict[str, Any]) -> Occurrence | str:
     """The verdict once more, or why this version does not take the request."""
     try:
-        guard.verify(parse_request(request))
+        return guard.examine(parse_request(request), record=False)
     except InputError as error:
         return f"its request is not accepted any more: {error}"
-    assert caught.last is not None  # noqa: S101  (the guard has just recorded it)
-    return caught.last
 
 
 def _obstacle(entry: Entry, meta: dict[str, Any]) -> str | None:

@@ -1,7 +1,7 @@
 """What the store cannot take now goes to the local journal, and from there to the store when it can again.
 
-The journal is drained by its own process after the next write that succeeds, behind the back of whoever made that
-write; files of processes that died are drained by any other that writes to the same store.
+The journal is drained after the next write that succeeds, behind the back of whoever made that write, by any process that
+writes to the same store.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Spool:
             raise BackendError(f"{problem}; and {second}" if problem else str(second)) from second
 
     def drain(self) -> Drained:
-        """Bring to the store what no other live process holds."""
+        """Bring to the store what the journal holds."""
         return self._journal.drain(self._deliver)
 
     def drain_later(self) -> None:
@@ -71,7 +71,7 @@ class Spool:
             if self._thread is not None and self._thread.is_alive():
                 return
             self._look_at = now + LOOK_EVERY_S
-            if self._has_files():
+            if self._has_entries():
                 self._thread = threading.Thread(target=self._run, name="stillme-audit-spool", daemon=True)
                 self._thread.start()
 
@@ -84,9 +84,9 @@ class Spool:
             thread.join()
         self._is_closing = False
 
-    def _has_files(self) -> bool:
+    def _has_entries(self) -> bool:
         try:
-            return bool(self._journal.files())
+            return self._journal.pending() > 0
         except BackendError:  # the attempt to drain says what is wrong
             return True
 
@@ -130,7 +130,7 @@ def unpacked(payload: bytes) -> Entry:
         return Entry(**line, body=Body(*body) if body else None)
     except (ValueError, TypeError, AttributeError) as error:
         raise BackendError(
-            f"a line of the journal cannot be read as a record ({shown(str(error))}): "
+            f"an entry of the journal cannot be read as a record ({shown(str(error))}): "
             "if a newer version wrote it, drain the journal with that version"
         ) from error
 

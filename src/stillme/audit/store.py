@@ -359,21 +359,10 @@ def _journal_folder(database: Database) -> Path:
 _STORES: WeakSet[AuditStore] = WeakSet()
 
 
-def _before_fork() -> None:
+def _start_over() -> None:
     for store in list(_STORES):
-        store.database.before_fork()
-
-
-def _after_fork_in_parent() -> None:
-    for store in list(_STORES):
-        store.database.after_fork(is_child=False)
-
-
-def _after_fork_in_child() -> None:
-    for store in list(_STORES):
-        store.database.after_fork(is_child=True)
         store.start_over()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+if hasattr(os, "register_at_fork"):  # after the databases, which registered before
+    os.register_at_fork(after_in_child=_start_over)

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from math import exp
 from typing import Final
 
-from stillme.chat.rules import load
 from stillme.conduct.instructions import find_instruction
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError
@@ -24,6 +23,7 @@ from stillme.grounding.citations import find_markers
 from stillme.grounding.passage import Passage
 from stillme.grounding.similarity import Embed, query_terms, read
 from stillme.grounding.statements import Statement
+from stillme.languages import DEFAULT, is_served, language_of
 from stillme.llm.messages import Delta, Generation, Prompt
 from stillme.models.embedding import embed as embed_texts
 from stillme.questions.answers import Question, read_answers
@@ -113,7 +113,7 @@ class Extractive:
 
     def _pieces(self, prompt: Prompt) -> list[str]:
         evidence = _evidence(prompt, self.embed)
-        language = prompt.language if prompt.language in ("en", "vi") else "en"
+        language = prompt.language if is_served(prompt.language) else DEFAULT
         said = None if evidence.need.source_required else SAID.get(evidence.need.kind)
         if said is not None:
             return [_own_words(said, language)]
@@ -317,4 +317,4 @@ def _written(found: Sequence[Sentence], evidence: Evidence, language: str) -> li
 
 
 def _own_words(name: str, language: str) -> str:
-    return str(load("extractive")[name][language])
+    return str(language_of(language).rules("extractive")[name])

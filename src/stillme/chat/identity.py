@@ -1,16 +1,17 @@
-"""Who answers: a short system prompt in English and Vietnamese, versioned, that an operator may replace."""
+"""Who answers: a short system prompt in each language, versioned, that an operator may replace."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from stillme.chat.rules import load
 from stillme.errors import InputError, PolicyError, shown
+from stillme.languages import DEFAULT, languages, load
 
 __all__ = [
     "IDENTITY_VERSION",
@@ -22,7 +23,6 @@ __all__ = [
     "inject_identity",
 ]
 
-LANGUAGES: Final = ("en", "vi")
 LONGEST: Final = 16_000
 OWN: Final = "own"
 """The version of an identity that an operator wrote; its hash tells which one it was."""
@@ -30,37 +30,36 @@ OWN: Final = "own"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A system prompt in both languages."""
+    """A system prompt by the code of its language."""
 
-    en: str
-    vi: str
+    texts: Mapping[str, str]
     version: str = OWN
 
-    def text(self, language: str = "en") -> str:
-        """The prompt in a language; in English for one that is not served."""
-        return self.vi if language == "vi" else self.en
+    def text(self, language: str = DEFAULT) -> str:
+        """The prompt in a language; in the default one where there is none."""
+        return self.texts.get(language) or self.texts[DEFAULT]
 
     @property
     def hash(self) -> str:
-        """SHA-256 of both texts: it changes whenever a model is told something else."""
-        return hashlib.sha256(f"{self.en}\0{self.vi}".encode()).hexdigest()
+        """SHA-256 of the texts: it changes whenever a model is told something else."""
+        return hashlib.sha256("\0".join(self.texts.values()).encode()).hexdigest()
 
 
 def _shipped() -> Identity:
-    rules = load("identity")
-    return Identity(str(rules["en"]).strip(), str(rules["vi"]).strip(), str(rules["version"]))
+    texts = {each.code: str(each.rules("identity")["text"]).strip() for each in languages()}
+    return Identity(texts, str(load("identity")["version"]))
 
 
 STILLME_IDENTITY: Final = _shipped()
 IDENTITY_VERSION: Final = STILLME_IDENTITY.version
 
 
-def identity_text(language: str = "en") -> str:
+def identity_text(language: str = DEFAULT) -> str:
     """The shipped system prompt in a language."""
     return STILLME_IDENTITY.text(language)
 
 
-def inject_identity(user_prompt: str, *, language: str = "en", identity: Identity | str | None = None) -> str:
+def inject_identity(user_prompt: str, *, language: str = DEFAULT, identity: Identity | str | None = None) -> str:
     """The prompt behind the identity, which comes first and stands there once."""
     if not user_prompt.strip():
         raise InputError(f"user_prompt is blank ({shown(user_prompt)}): send the question, with its context")
@@ -70,12 +69,16 @@ def inject_identity(user_prompt: str, *, language: str = "en", identity: Identit
 
 
 def identity_from_text(text: str, name: str = "the identity") -> Identity:
-    """An operator's own words, the same in both languages."""
-    return _checked(dict.fromkeys(LANGUAGES, text), name)
+    """An operator's own words, the same in every language."""
+    return _checked(dict.fromkeys(_codes(), text), name)
+
+
+def _codes() -> list[str]:
+    return [each.code for each in languages()]
 
 
 def identity_from_file(path: str | Path) -> Identity:
-    """An operator's own words from a file: plain text for both languages, or YAML with `en` and `vi`."""
+    """An operator's own words from a file: plain text for every language, or YAML with a text by code."""
     file = Path(path)
     name = f"the identity file {shown(str(path))}"
     try:
@@ -86,17 +89,20 @@ def identity_from_file(path: str | Path) -> Identity:
     except UnicodeDecodeError:
         raise PolicyError(f"{name} is not UTF-8 text: save it as UTF-8") from None
     except (yaml.YAMLError, RecursionError):
-        raise PolicyError(f"{name} is not YAML: give the keys en and vi, or plain text in a .txt file") from None
+        raise PolicyError(
+            f"{name} is not YAML: give the keys {' and '.join(_codes())}, or plain text in a .txt file"
+        ) from None
     return _from_yaml(parsed, name) if not isinstance(parsed, str) else identity_from_text(parsed, name)
 
 
 def _from_yaml(parsed: Any, name: str) -> Identity:
-    """Both languages, or one that then serves for both."""
-    if not isinstance(parsed, dict) or not parsed or not set(parsed) <= set(LANGUAGES):
+    """All languages, or some, of which the first serves for the rest."""
+    codes = _codes()
+    if not isinstance(parsed, dict) or not parsed or not set(parsed) <= set(codes):
         found = ", ".join(shown(key) for key in list(parsed)[:4]) if isinstance(parsed, dict) else shown(parsed)
-        raise PolicyError(f"{name} must have the keys en and vi and no others, got {found or 'nothing'}")
+        raise PolicyError(f"{name} must have the keys {' and '.join(codes)} and no others, got {found or 'nothing'}")
     only = next(iter(parsed.values()))
-    return _checked({language: parsed.get(language, only) for language in LANGUAGES}, name)
+    return _checked({code: parsed.get(code, only) for code in codes}, name)
 
 
 def _checked(texts: dict[str, Any], name: str) -> Identity:
@@ -109,4 +115,4 @@ def _checked(texts: dict[str, Any], name: str) -> Identity:
             text.encode()
         except UnicodeEncodeError as error:
             raise PolicyError(f"{name} has a lone surrogate at character {error.start}: write Unicode text") from None
-    return Identity(texts["en"].strip(), texts["vi"].strip())
+    return Identity({code: text.strip() for code, text in texts.items()})

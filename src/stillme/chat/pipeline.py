@@ -24,8 +24,8 @@ from stillme.judge import judge_from_environment
 from stillme.llm.messages import Generation
 from stillme.policy import Policy, PolicyWatcher
 from stillme.response import delivered
-from stillme.storage.knowledge.contents import Context, KnowledgeStore
-from stillme.storage.knowledge.stores import store_at
+from stillme.storage.knowledge.engines import store_at
+from stillme.storage.knowledge.store import Context, KnowledgeStore
 
 __all__ = ["ChatOutcome", "ChatPipeline", "ChatRequest", "guard_from", "pipeline_from"]
 

@@ -12,16 +12,15 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from stillme.chat.identity import Identity, inject_identity
-from stillme.chat.rules import load
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError, shown
+from stillme.languages import DEFAULT, compiled, is_served, language_of, languages, load
 from stillme.llm.messages import Message, Prompt
 from stillme.questions.answer_language import requested_language
-from stillme.storage.knowledge.contents import Context
+from stillme.storage.knowledge.store import Context
 from stillme.text.language import identify
 from stillme.text.tokens import Text, fold_text
 
@@ -32,7 +31,7 @@ MOST_CHARACTERS: Final = 6_000
 GUTTER: Final = "| "
 CODE_DIGITS: Final = 16
 REACH_OF_A_CUT: Final = 80
-LANGUAGES: Final = ("auto", "en", "vi", "other", "unknown")
+UNSERVED: Final = ("auto", "other", "unknown")
 SPEAKERS: Final = ("user", "assistant", "earlier")
 
 OTHER_LINE_ENDS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
@@ -61,7 +60,9 @@ ROLE_IN_CAPITALS: Final = re.compile(r"\b(SYSTEM|DEVELOPER|ASSISTANT|USER|HUMAN)
 
 def _layout() -> str:
     patterns = [p.pattern for p in (UNSEEN, OPENING, CLOSING, BRACKETED, CAPITALS, ROLE_IN_JSON, ROLE_IN_CAPITALS)]
-    return json.dumps([load("prompt"), patterns, GUTTER, "layout/1"], sort_keys=True)
+    return json.dumps(
+        [{each.code: each.rules("prompt") for each in languages()}, patterns, GUTTER, "layout/1"], sort_keys=True
+    )
 
 
 PROMPT_VERSION: Final = hashlib.sha256(_layout().encode()).hexdigest()[:8]
@@ -89,13 +90,13 @@ def build_prompt(
     words = _words(spoken)
     blocks = [*_sources(context_passages, words), *_said_before(kept, words)]
     asked = _Block("question", [_quoted(question, keeps_numbers=True)])
-    ending = words["ask"].format(language=words["named" if spoken in ("en", "vi") else "unnamed"])
+    ending = words["ask"].format(language=words["named" if is_served(spoken) else "unnamed"])
     rules = inject_identity(words["reading"], language=spoken, identity=identity)
     messages = (Message("system", rules), Message("user", f"{_written([*blocks, asked], words)}\n\n{ending}"))
-    return Prompt(question, messages, tuple(context_passages), kept.turns, "vi" if spoken == "vi" else "en")
+    return Prompt(question, messages, tuple(context_passages), kept.turns, language_of(spoken).code)
 
 
-def build_prompt_context(context: Context, language: str = "en") -> str:
+def build_prompt_context(context: Context, language: str = DEFAULT) -> str:
     """What was retrieved, as a prompt may hold it: numbered blocks, and what was said before in a block of its own."""
     words = _words(language)
     turns = [Turn(role="earlier", content=found.chunk.text) for found in context.conversation_docs]
@@ -104,20 +105,21 @@ def build_prompt_context(context: Context, language: str = "en") -> str:
 
 
 def _words(language: str) -> dict[str, str]:
-    words: dict[str, str] = load("prompt")["layout"]["vi" if language == "vi" else "en"]
+    words: dict[str, str] = language_of(language).rules("prompt")["layout"]
     return words
 
 
 def _language(question: str, conversation: Sequence[Turn], language: str) -> str:
     """The language to answer in: the one that is asked for, the given one, the question's, that of the latest turn that tells."""
-    if language not in LANGUAGES:
-        raise InputError(f"language must be one of {', '.join(LANGUAGES)}, got {shown(language)}")
+    if language not in UNSERVED and not is_served(language):
+        choices = ", ".join((UNSERVED[0], *(each.code for each in languages()), *UNSERVED[1:]))
+        raise InputError(f"language must be one of {choices}, got {shown(language)}")
     query = Text(question)
-    told = requested_language(query) or (language if language in ("en", "vi", "other") else identify(query))
+    told = requested_language(query) or (language if language == "other" or is_served(language) else identify(query))
     if told != "unknown":
         return told
     latest = reversed(conversation[-MOST_TURNS:])
-    return next((found for turn in latest if (found := identify(Text(turn.content))) in ("en", "vi")), "unknown")
+    return next((found for turn in latest if is_served(found := identify(Text(turn.content)))), "unknown")
 
 
 # blocks
@@ -267,21 +269,18 @@ def _numbers_a_source(inner: str) -> bool:
     return all(word in _source_words() for word in LETTERS.findall(figures))
 
 
-@cache
+@compiled
 def _source_words() -> frozenset[str]:
-    lists = load("prompt")["sources"]
-    return frozenset(
-        {"and", "va", *(part for words in lists.values() for word in words for part in fold_text(word).split())}
-    )
+    rules = load("prompt")
+    return frozenset(part for word in (*rules["sources"], *rules["joining"]) for part in fold_text(word).split())
 
 
-@cache
+@compiled
 def _role_words() -> frozenset[str]:
-    lists = load("prompt")["roles"]
-    return frozenset({"inst", *(fold_text(word) for words in lists.values() for word in words)})
+    return frozenset({"inst", *map(fold_text, load("prompt")["roles"])})
 
 
-@cache
+@compiled
 def _role_line() -> re.Pattern[str]:
     """A line that opens like a speaker's or a source's: the words, then a colon or the end of the line."""
     rules = load("prompt")
@@ -292,9 +291,9 @@ def _role_line() -> re.Pattern[str]:
     return re.compile(rf"^(?:({spoken})|({headed})){behind}", re.IGNORECASE | re.MULTILINE)
 
 
-def _spellings(lists: dict[str, Any]) -> str:
+def _spellings(written: list[str]) -> str:
     """The words as alternatives, longest first: as written, in decomposed letters, and without accents."""
-    words = {str(word) for words in lists.values() for word in words}
+    words = set(written)
     every = words | {unicodedata.normalize("NFD", word) for word in words} | {fold_text(word) for word in words}
     ordered = sorted(every, key=lambda word: (-len(word), word))
     return "|".join(r"[ \t_]{1,4}+".join(map(re.escape, word.split())) for word in ordered)

@@ -11,17 +11,16 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 from typing import Final
 
-from stillme.chat.rules import load
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError, shown
 from stillme.grounding.passage import Passage
 from stillme.grounding.similarity import Embed, query_terms, similarities
+from stillme.languages import DEFAULT, compiled, has, is_served, load
 from stillme.models.embedding import embed as own_embed
-from stillme.storage.knowledge.contents import Chunk, Collection, Context, Document, Found, KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Collection, Context, Document, Found, KnowledgeStore
 from stillme.text.language import identify
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Text
@@ -207,10 +206,10 @@ def read_query(query: str, conversation: Sequence[Turn] = (), language: str = "a
 
 
 def query_words(query: Query) -> list[str]:
-    """The content words of a query; in Vietnamese also every two that stand side by side."""
+    """The content words of a query; where words are written syllable by syllable also every two that stand side by side."""
     text, terms = query.text, query_terms(query.text, query.language)
     words = [text.words[i].text for i in terms]
-    if query.language == "vi":
+    if has(query.language, "syllables"):
         content = set(terms)
         words += [f"{text.words[i].text} {text.words[i + 1].text}" for i in terms if i + 1 in content]
     return list(dict.fromkeys(words))[:MOST_WORDS]
@@ -262,7 +261,7 @@ def _as_passage(chunk: Chunk) -> RetrievedPassage:
 
 
 def _is_legible(query: Query) -> bool:
-    return query.text.accented or query.language != "vi"
+    return query.text.accented or not has(query.language, "accents")
 
 
 def _earlier(conversation: Sequence[Turn]) -> list[str]:
@@ -296,9 +295,9 @@ def _leans(text: Text) -> bool:
 def _language(text: Text, earlier: Sequence[str], stated: str) -> str:
     """The language the question is written in; where it is too short to tell, the one stated or spoken before."""
     candidates = (identify(text), stated, *(identify(Text(turn)) for turn in reversed(earlier)))
-    return next((found for found in candidates if found in ("en", "vi")), "en")
+    return next(filter(is_served, candidates), DEFAULT)
 
 
-@cache
+@compiled
 def _lexicon() -> Lexicon:
     return Lexicon(load("follow_up")["lists"])

@@ -6,15 +6,15 @@ import os
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, cast
 
-import stillme.settings as read
 from stillme.chat.extractive import Extractive
 from stillme.errors import InputError, UpstreamError, nearest, shown
 from stillme.llm.breaker import Breaker
+from stillme.llm.client import Limits
 from stillme.llm.messages import Delta, Generation, Prompt, Provider
-from stillme.llm.providers import PRESETS, Limits, OpenAICompatible, Preset, caller_given, preset
-from stillme.settings import setting
+from stillme.llm.providers import PRESETS, OpenAICompatible, Preset, caller_given, preset
+from stillme.settings import EnvironmentSettings, number, setting, whole
 
 __all__ = ["Router", "RouterSettings", "router_from_environment"]
 
@@ -142,97 +142,77 @@ def _together(problems: Sequence[UpstreamError]) -> UpstreamError:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RouterSettings:
+class RouterSettings(EnvironmentSettings):
     """Models as an operator wants them; it holds keys and is never shown."""
 
     default: str = setting(
-        "extractive", "STILLME_PROVIDER", "who answers: extractive, deepseek, openai, gemini or local", read.text
+        "extractive", "STILLME_PROVIDER", "who answers: extractive, deepseek, openai, gemini or local"
     )
     fallback: tuple[str, ...] = setting(
-        (), "STILLME_FALLBACK", "who is asked next when that one fails, in order, with commas between", read.words
+        (), "STILLME_FALLBACK", "who is asked next when that one fails, in order, with commas between"
     )
-    deepseek_key: str | None = setting(None, "DEEPSEEK_API_KEY", "makes deepseek available", read.text)
-    openai_key: str | None = setting(None, "OPENAI_API_KEY", "makes openai available", read.text)
-    gemini_key: str | None = setting(None, "GEMINI_API_KEY", "makes gemini available", read.text)
-    deepseek_model: str = setting(PRESETS["deepseek"].model, "STILLME_DEEPSEEK_MODEL", "which of its models", read.text)
-    openai_model: str = setting(PRESETS["openai"].model, "STILLME_OPENAI_MODEL", "which of its models", read.text)
-    gemini_model: str = setting(PRESETS["gemini"].model, "STILLME_GEMINI_MODEL", "which of its models", read.text)
-    deepseek_url: str = setting(PRESETS["deepseek"].url, "STILLME_DEEPSEEK_URL", "where it is", read.text)
+    deepseek_key: str | None = setting(None, "DEEPSEEK_API_KEY", "makes deepseek available")
+    openai_key: str | None = setting(None, "OPENAI_API_KEY", "makes openai available")
+    gemini_key: str | None = setting(None, "GEMINI_API_KEY", "makes gemini available")
+    deepseek_model: str = setting(PRESETS["deepseek"].model, "STILLME_DEEPSEEK_MODEL", "which of its models")
+    openai_model: str = setting(PRESETS["openai"].model, "STILLME_OPENAI_MODEL", "which of its models")
+    gemini_model: str = setting(PRESETS["gemini"].model, "STILLME_GEMINI_MODEL", "which of its models")
+    deepseek_url: str = setting(PRESETS["deepseek"].url, "STILLME_DEEPSEEK_URL", "where it is")
     openai_url: str = setting(
-        PRESETS["openai"].url, "STILLME_OPENAI_URL", "where it is, or a gateway that speaks like it", read.text
+        PRESETS["openai"].url, "STILLME_OPENAI_URL", "where it is, or a gateway that speaks like it"
     )
-    gemini_url: str = setting(PRESETS["gemini"].url, "STILLME_GEMINI_URL", "where it is", read.text)
+    gemini_url: str = setting(PRESETS["gemini"].url, "STILLME_GEMINI_URL", "where it is")
     local_model: str | None = setting(
-        None, "STILLME_LOCAL_MODEL", "makes local available: which model your own server is asked for", read.text
+        None, "STILLME_LOCAL_MODEL", "makes local available: which model your own server is asked for"
     )
     local_url: str = setting(
         PRESETS["local"].url,
         "STILLME_LOCAL_URL",
         "where your own OpenAI-compatible server is (Ollama, llama.cpp, vLLM); it may be private",
-        read.text,
     )
-    local_key: str | None = setting(
-        None, "STILLME_LOCAL_API_KEY", "the key of your own server, if it wants one", read.text
-    )
+    local_key: str | None = setting(None, "STILLME_LOCAL_API_KEY", "the key of your own server, if it wants one")
     allow_insecure: bool = setting(
         False,
         "STILLME_ALLOW_INSECURE_MODEL_URLS",
         "whether a key may go over plain http to another machine, where the network is yours",
-        read.switch,
     )
-    logprobs: bool = setting(
-        True, "STILLME_LOGPROBS", "whether token log-probabilities are asked for (Gate 3)", read.switch
-    )
+    logprobs: bool = setting(True, "STILLME_LOGPROBS", "whether token log-probabilities are asked for (Gate 3)")
     max_tokens: int = setting(
-        1024,
-        "STILLME_MAX_TOKENS",
-        "how long an answer may get, in tokens of the model",
-        read.number(1, 1_000_000, whole=True),
+        1024, "STILLME_MAX_TOKENS", "how long an answer may get, in tokens of the model", whole(1, 1_000_000)
     )
     total_s: float = setting(
         Limits().total_s,
         "STILLME_PROVIDER_TIMEOUT_S",
         "seconds that a model server has for an answer, with all retries",
-        read.number(0.01, 3600),
+        number(0.01, 3600),
     )
     connect_s: float = setting(
         Limits().connect_s,
         "STILLME_PROVIDER_CONNECT_TIMEOUT_S",
         "seconds that it has to accept a connection",
-        read.number(0.01, 600),
+        number(0.01, 600),
     )
     first_byte_s: float = setting(
         Limits().first_byte_s,
         "STILLME_PROVIDER_FIRST_BYTE_TIMEOUT_S",
         "seconds until the first byte of a streamed answer",
-        read.number(0.01, 3600),
+        number(0.01, 3600),
     )
     retries: int = setting(
         Limits().retries,
         "STILLME_PROVIDER_RETRIES",
         "how often it is asked again when it cannot be reached or answers 429 or 5xx",
-        read.number(0, 10, whole=True),
+        whole(0, 10),
     )
     breaker_failures: int = setting(
-        5,
-        "STILLME_BREAKER_FAILURES",
-        "after how many failures in a row a model server is left alone",
-        read.number(1, 1000, whole=True),
+        5, "STILLME_BREAKER_FAILURES", "after how many failures in a row a model server is left alone", whole(1, 1000)
     )
     breaker_pause_s: float = setting(
-        30.0, "STILLME_BREAKER_PAUSE_S", "for how many seconds, until one call may try", read.number(0, 3600)
+        30.0, "STILLME_BREAKER_PAUSE_S", "for how many seconds, until one call may try", number(0, 3600)
     )
     caller_urls: bool = setting(
-        False,
-        "STILLME_ALLOW_CALLER_URLS",
-        "whether a request may name a model server of its own, on a public address",
-        read.switch,
+        False, "STILLME_ALLOW_CALLER_URLS", "whether a request may name a model server of its own, on a public address"
     )
-
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> Self:
-        """The settings as the environment gives them, or an InputError that names the variable."""
-        return read.from_environment(cls, environment)
 
     @property
     def limits(self) -> Limits:

@@ -5,103 +5,79 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-import stillme.settings as read
 from stillme.policy import Policy, PolicyWatcher
 from stillme.policy.reader import PRESETS, policy_here
-from stillme.settings import setting
+from stillme.settings import EnvironmentSettings, choice, named, number, setting, switch, whole
 from stillme.validators.registry import BUILT_IN
 
 __all__ = ["ChatSettings"]
 
 
 @dataclass(frozen=True, slots=True)
-class ChatSettings:
+class ChatSettings(EnvironmentSettings):
     """The chat as an operator wants it."""
 
-    validate: bool = setting(
-        False, "ENABLE_VALIDATORS", "whether chat answers go through the validator chain", read.switch
-    )
-    align: bool = setting(True, "ENABLE_TONE_ALIGN", "whether the tone of chat answers is aligned", read.switch)
+    validate: bool = setting(False, "ENABLE_VALIDATORS", "whether chat answers go through the validator chain")
+    align: bool = setting(True, "ENABLE_TONE_ALIGN", "whether the tone of chat answers is aligned")
     tone_style: str = setting(
-        "neutral",
-        "STILLME_TONE_STYLE",
-        "neutral, friendly or scholarly",
-        read.choice("neutral", "friendly", "scholarly"),
+        "neutral", "STILLME_TONE_STYLE", "neutral, friendly or scholarly", choice("neutral", "friendly", "scholarly")
     )
     evidence_threshold: float | None = setting(
         None,
         "VALIDATOR_EVIDENCE_THRESHOLD",
         "least share of an answer's word sequences found in the sources; without it the policy's (0.08)",
-        read.number(0, 1),
+        number(0, 1),
     )
     citation_required: bool | None = setting(
         None,
         "VALIDATOR_CITATION_REQUIRED",
         "whether factual claims must cite; without it as the policy says (true)",
-        read.switch,
+        switch,
     )
     disabled: tuple[str, ...] = setting(
         (),
         "STILLME_DISABLED_VALIDATORS",
         "validators that are off in the chat, by name, with commas between",
-        read.named(lambda: BUILT_IN),
+        named(lambda: BUILT_IN),
     )
     may_skip: bool = setting(
-        False,
-        "STILLME_ALLOW_UNVALIDATED",
-        "whether a request may switch the validators off for itself",
-        read.switch,
+        False, "STILLME_ALLOW_UNVALIDATED", "whether a request may switch the validators off for itself"
     )
     policy: str | None = setting(
         None,
         "STILLME_POLICY",
         "a policy file, which is followed while serving, or lite, book, strict; without it policy.yaml of the working folder, else lite",
-        read.text,
     )
     mode: str | None = setting(
         None,
         "STILLME_MODE",
         "monitor, warn or enforce, in place of the policy's; where neither says one, /api/chat/rag enforces and all else monitors",
-        read.choice("monitor", "warn", "enforce"),
+        choice("monitor", "warn", "enforce"),
     )
-    data: str = setting("stillme-data", "STILLME_DATA", "the folder for whatever is kept in files", read.text)
+    data: str = setting("stillme-data", "STILLME_DATA", "the folder for whatever is kept in files")
     knowledge: str | None = setting(
         None,
         "STILLME_KNOWLEDGE",
         "the knowledge store: a file or postgresql://…; without it knowledge.db in that folder",
-        read.text,
     )
-    identity: str | None = setting(
-        None, "STILLME_IDENTITY_FILE", "a text file in place of the built-in system prompt", read.text
-    )
+    identity: str | None = setting(None, "STILLME_IDENTITY_FILE", "a text file in place of the built-in system prompt")
     most_knowledge: int = setting(
-        5,
-        "STILLME_KNOWLEDGE_CHUNKS",
-        "how many chunks of knowledge an answer may stand on",
-        read.number(1, 50, whole=True),
+        5, "STILLME_KNOWLEDGE_CHUNKS", "how many chunks of knowledge an answer may stand on", whole(1, 50)
     )
     most_conversation: int = setting(
-        3,
-        "STILLME_CONVERSATION_CHUNKS",
-        "how many earlier turns of a session are looked up",
-        read.number(0, 50, whole=True),
+        3, "STILLME_CONVERSATION_CHUNKS", "how many earlier turns of a session are looked up", whole(0, 50)
     )
     remembers: bool = setting(
-        True, "STILLME_REMEMBER", "whether delivered answers of a session are kept for its later questions", read.switch
+        True, "STILLME_REMEMBER", "whether delivered answers of a session are kept for its later questions"
     )
     recall: int = setting(
         1000,
         "STILLME_VERDICT_CACHE",
         "how many verdicts are kept to be given again for the very same content; 0 keeps none",
-        read.number(0, 1_000_000, whole=True),
+        whole(0, 1_000_000),
     )
-
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> Self:
-        """The settings as the environment gives them, or an InputError that names the variable."""
-        return read.from_environment(cls, environment)
 
     @property
     def knowledge_store(self) -> str:

@@ -20,6 +20,7 @@ from stillme.cli.ingest import KNOWLEDGE
 from stillme.cli.policy_source import chosen_policy
 from stillme.cli.verdict_text import Exit, complain, exit_code
 from stillme.errors import BackendError, InputError, StillMeError, shown
+from stillme.languages import languages, load
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["chat"]
 
-ENDS: Final = frozenset({"exit", "quit", "thoÃ¡t"})
+LANGUAGES: Final = ("auto", *(each.code for each in languages()))
 PROMPT: Final = "> "
 MOST_TURNS: Final = 20
 UNVALIDATED = "note: answers are not validated; --validators, or ENABLE_VALIDATORS=true, turns the validators on"
@@ -51,7 +52,12 @@ AUDIT_HELP = "Record each verdict in this audit store (a file, or postgresql://â
 @click.option("--validators/--no-validators", "validates", default=None, help=VALIDATORS_HELP)
 @click.option("--policy", metavar="FILE|PRESET", help=POLICY_HELP)
 @click.option("--style", type=click.Choice(["neutral", "friendly", "scholarly"]), help=STYLE_HELP)
-@click.option("--language", type=click.Choice(["auto", "en", "vi"]), default="auto", help="Of the answers. [auto]")
+@click.option(
+    "--language",
+    type=click.Choice(["auto", *(each.code for each in languages())]),
+    default="auto",
+    help="Of the answers. [auto]",
+)
 @click.option("--session", metavar="ID", help=SESSION_HELP)
 @click.option("--audit", metavar="PATH|URL", envvar=STORE_VARIABLE, show_envvar=True, help=AUDIT_HELP)
 @KEY
@@ -171,7 +177,7 @@ class _Talk:
     def answer_lines(self) -> None:
         """Answer each line of standard input."""
         for question in _lines():
-            if question.lower() in ENDS:
+            if question.lower() in load("prompt")["ends"]:
                 return
             if question:
                 self._say(f"{PROMPT}{question}", "bold")
@@ -200,7 +206,7 @@ class _Talk:
         except UnicodeDecodeError:
             complain("the question is not text in the encoding of this terminal")
             return ""
-        return None if question.lower() in ENDS else question
+        return None if question.lower() in load("prompt")["ends"] else question
 
     def _show(self, outcome: ChatOutcome) -> None:
         self._say(outcome.response.rstrip())

@@ -28,6 +28,7 @@ from stillme.cli.search import search
 from stillme.cli.serve import keys, serve
 from stillme.cli.verdict_text import Exit, Report, complain, print_text
 from stillme.errors import InputError, PolicyError, StillMeError, shown
+from stillme.languages import DEFAULT, languages
 from stillme.version import __version__
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ cli.add_command(audit)
 for command in (serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
     cli.add_command(command)
 
+LANGUAGES = [each.code for each in languages()]
 POLICY_HELP = "A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite."
 RECORD_HELP = "Record each verdict in this audit store (a file, or postgresql://…), which is made if it is not there."
 FORM_HELP = "One JSON verdict a line, or a page each. Without either: pages on a terminal, else JSON."
@@ -177,7 +179,13 @@ def validators(as_json: bool) -> None:
 
 
 @cli.command(short_help="List the reason codes.")
-@click.option("--language", type=click.Choice(["en", "vi"]), default="en", show_default=True, help="Of the words.")
+@click.option(
+    "--language",
+    type=click.Choice([each.code for each in languages()]),
+    default=DEFAULT,
+    show_default=True,
+    help="Of the words.",
+)
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
 def reasons(language: str, as_json: bool) -> None:
     """List the reason codes: default gate, what a hard finding asks for, and the code in words."""

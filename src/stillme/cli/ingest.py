@@ -22,7 +22,7 @@ from stillme.errors import BackendError, InputError, shown
 
 if TYPE_CHECKING:
     from stillme.chat.documents.ingest import IngestReport, Progress
-    from stillme.storage.knowledge.contents import KnowledgeStore
+    from stillme.storage.knowledge.store import KnowledgeStore
 
 __all__ = ["KNOWLEDGE", "ingest", "knowledge_store"]
 
@@ -101,7 +101,7 @@ def knowledge_store(where: str | None, *, make: bool = False) -> KnowledgeStore:
         if make and not settings.knowledge:
             Path(settings.data).mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        from stillme.storage.knowledge.stores import store_at
+        from stillme.storage.knowledge.engines import store_at
 
         return store_at(where)
     except ModuleNotFoundError as error:

@@ -13,7 +13,7 @@ from stillme.cli.audit.options import print_json, tell
 from stillme.cli.ingest import KNOWLEDGE, knowledge_store
 
 if TYPE_CHECKING:
-    from stillme.storage.knowledge.contents import Found
+    from stillme.storage.knowledge.store import Found
 
 __all__ = ["search"]
 

@@ -7,14 +7,13 @@ the marks and the word vectors already exclude is not embedded.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from stillme.conduct.safety import REFERRED, lists_touched
 from stillme.conduct.voice import Voice
 from stillme.grounding.similarity import Embed
-from stillme.languages import load
+from stillme.languages import compiled, has, language_of, languages, load, word_set
 from stillme.models.conduct import Class, conduct_model
 from stillme.text.lexicon import Lexicon
 from stillme.text.sentences import split
@@ -101,10 +100,11 @@ def _judged(
 ) -> Conduct:
     if embed is None:
         return Conduct({}, "there is no embedding model")
-    if language == "other":
-        return Conduct({}, "the classifiers know English and Vietnamese only")
-    if language == "vi" and not text.accented:
-        return Conduct({}, "the embedding model cannot read Vietnamese without accents")
+    if language != "unknown" and not has(language, "classified"):
+        known = " and ".join(each.name for each in languages() if has(each.code, "classified"))
+        return Conduct({}, f"the classifiers know {known} only")
+    if has(language, "accents") and not text.accented:
+        return Conduct({}, f"the embedding model cannot read {language_of(language).name} without accents")
     model = conduct_model()
     written = [text.raw[part.start : part.end] for part in parts]
     scored = model.scores(written, [marks(Text(one)) for one in written], classes, embed)
@@ -152,13 +152,13 @@ def _cut(text: Text, sentence: Sentence) -> Iterator[Sentence]:
 def marks(text: Text) -> frozenset[str]:
     """What a piece touches, as names that the classifiers know."""
     unsafe = lists_touched(text)
-    made = {"made_unsafe"} if not unsafe.isdisjoint(MADE) and _has(text.lowers, _words("making")) else ()
+    made = {"made_unsafe"} if not unsafe.isdisjoint(MADE) and _has(text.lowers, word_set("conduct", "making")) else ()
     return frozenset({*unsafe, *made, *_lists(text), *_people(text), *_form(text)})
 
 
 def first_person(text: Text, first: int, last: int) -> int | None:
     """The first token of a range that is a first person, or None."""
-    known = _words("first_person")
+    known = word_set("conduct", "first_person")
     return next((i for i in range(first, last) if text.lowers[i] in known), None)
 
 
@@ -181,7 +181,7 @@ def _lists(text: Text) -> Iterator[str]:
 
 
 def _people(text: Text) -> Iterator[str]:
-    return (name for name in PEOPLE if _has(text.lowers, _words(name)))
+    return (name for name in PEOPLE if _has(text.lowers, word_set("conduct", name)))
 
 
 def _form(text: Text) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _form(text: Text) -> Iterator[str]:
     return (name for name, holds in found.items() if holds)
 
 
-@cache
+@compiled
 def _lexicons() -> dict[str, Lexicon]:
     promotion, religion = load("promotion"), load("religion")
     return {
@@ -207,17 +207,11 @@ def _lexicons() -> dict[str, Lexicon]:
     }
 
 
-@cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(word for row in load("conduct")[name].values() for word in row.split())
-
-
-@cache
+@compiled
 def _sides() -> frozenset[str]:
     religion = load("religion")
     names = (word for name in religion["named"] for row in religion["classes"][name] for word in row.split("|"))
-    topics = (word for row in religion["topics"].values() for word in row.split())
-    return _words("politics") | {word.strip("()") for word in (*names, *topics)}
+    return word_set("conduct", "politics") | word_set("religion", "topics") | {word.strip("()") for word in names}
 
 
 def _has(lowers: Sequence[str], known: Collection[str]) -> bool:

@@ -1,7 +1,7 @@
 """Does a passage try to steer the model or the verifier that reads it, instead of informing a reader?
 
 Context is data: what is found here changes nothing but a finding. Phrases and chat markers stand in
-`rules/instructions.yaml`. An instruction to a person (a recipe, a manual, an exam) is not meant, nor is a text that
+the rules of `instructions`. An instruction to a person (a recipe, a manual, an exam) is not meant, nor is a text that
 explains such attacks and quotes them.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from functools import cache
 from typing import Final
 
-from stillme.languages import load
+from stillme.languages import compiled, load
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Text, fold
 
@@ -29,37 +28,36 @@ INFINITIVE_REACH: Final = 4
 SENTENCE_REACH: Final = 60
 
 
-@cache
+@compiled
 def _lexicon() -> Lexicon:
     rules = load("instructions")
-    lists = {name: [*rules[name]["en"], *rules[name]["vi"]] for name in ("commands", "addresses")}
-    return Lexicon({**lists, "people": rules["people"]})
+    return Lexicon({name: rules[name] for name in ("commands", "addresses", "people")})
 
 
-@cache
+@compiled
 def _keys() -> tuple[frozenset[str], frozenset[str]]:
     """Words one of which every phrase needs, as written and without accents."""
     keys = [HIDDEN_SPACE, *str(load("instructions")["keys"]).split()]
     return frozenset(keys), frozenset(map(fold, keys))
 
 
-@cache
+@compiled
 def _machine() -> Lexicon:
     return Lexicon({"machine": str(load("instructions")["machine"]).split()})
 
 
-@cache
+@compiled
 def _explaining() -> Lexicon:
     rules = load("instructions")
     return Lexicon({name: str(rules[name]).split() for name in ("explains", "explains_alone")})
 
 
-@cache
+@compiled
 def _before() -> frozenset[str]:
     return frozenset(map(fold, str(load("instructions")["before"]).split()))
 
 
-@cache
+@compiled
 def _markers() -> tuple[str, ...]:
     return tuple(load("instructions")["markers"])
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from stillme.languages import load
+from stillme.languages import compiled, load, word_set
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Text
 
 __all__ = ["is_philosophical", "needs_no_source"]
 
 
-@cache
+@compiled
 def _questions() -> Lexicon:
     rules = load("philosophy")
     return Lexicon(rules["questions"], rules["classes"])
-
-
-@cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(str(load("philosophy")[name]).split())
 
 
 def is_philosophical(query: Text) -> bool:
@@ -32,25 +25,25 @@ def is_philosophical(query: Text) -> bool:
 
 
 def _is_bare(query: Text, match: Match) -> bool:
-    return match.last >= len(query) or query.lowers[match.last] in _words("endings")
+    return match.last >= len(query) or query.lowers[match.last] in word_set("philosophy", "endings")
 
 
 def _names_thinker(query: Text, views: Match) -> bool:
     """Whether a name stands in the question (at its start only before the verb), or a document is asked about."""
-    known = _words("not_thinkers")
+    known = word_set("philosophy", "not_thinkers")
     opening = 0 if views.first == 1 and not query.words[0].stop else 1
     named = any(w.capital and not w.upper and w.lower not in known for w in query.words[opening:])
-    return named or any(w.lower in _words("documents") for w in query.words)
+    return named or any(w.lower in word_set("philosophy", "documents") for w in query.words)
 
 
 def needs_no_source(query: Text) -> bool:
     """Whether a philosophical question asks for no fact besides: it names nothing, counts nothing and means no document or product."""
-    told = any(word.number or word.lower in _words("told") for word in query.words) or any(query.quoted)
+    told = any(word.number or word.lower in word_set("philosophy", "told") for word in query.words) or any(query.quoted)
     if told or not is_philosophical(query):
         return False
-    known = _words("not_thinkers")
+    known = word_set("philosophy", "not_thinkers")
     named = any(w.capital and w.lower not in known and not _opens(query, i) for i, w in enumerate(query.words))
-    return not named and _words("documents").isdisjoint(query.lowers) and not _is_compound(query)
+    return not named and word_set("philosophy", "documents").isdisjoint(query.lowers) and not _is_compound(query)
 
 
 def _opens(query: Text, i: int) -> bool:
@@ -61,4 +54,4 @@ def _is_compound(query: Text) -> bool:
     """Whether what matched goes on as the name of a thing: the meaning of life insurance."""
     ends = {m.last for m in _questions().find(query) if m.name == "philosophical"}
     follows = [query.lowers[end] for end in ends if end < len(query)]
-    return not _words("compounds").isdisjoint(follows)
+    return not word_set("philosophy", "compounds").isdisjoint(follows)

@@ -2,7 +2,7 @@
 
 Words alone never decide. A sentence is unsafe where an act meets its object ("build" and "bomb", "poison" and "him")
 and the sentence asks for it, advises it, or is harmful as said; prevention, law, history, reports and play turn it
-away. The rules stand in `rules/safety.yaml`, and the lists there and in `rules/safety_context.yaml`.
+away. The rules stand in the rules of `safety`, and the lists there and in those of `safety_context`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, has, language_of, languages, load, word_rules
 from stillme.text.lexicon import Lexicon
 from stillme.text.sentences import Sentence, split
 from stillme.text.tokens import Text
@@ -65,9 +65,9 @@ class _Rule:
 
 
 class _Words(NamedTuple):
-    """Sets of single words, of both languages."""
+    """Sets of single words, of all languages."""
 
-    english: frozenset[str]
+    unaccented: frozenset[str]
     measures: frozenset[str]
     parts: frozenset[str]
     topics: frozenset[str]
@@ -76,38 +76,43 @@ class _Words(NamedTuple):
     speaker: frozenset[str]
     ages: frozenset[str]
     referring: frozenset[str]
+    ages_before: frozenset[str]
+    owners: frozenset[str]
+    of: frozenset[str]
+    ways: frozenset[str]
 
 
-@cache
+@compiled
 def _words() -> _Words:
     rows: dict[str, str] = load("safety")["words"]
     return _Words(**{name: frozenset(row.split()) for name, row in rows.items()})
 
 
-@cache
+@compiled
 def _people() -> frozenset[str]:
-    return frozenset(str(load("safety_context")["context"]["en"]["person"]).split())
+    rows = (each.rules("safety_context").get("context", {}).get("person", "") for each in languages())
+    return frozenset(word for row in rows for word in row.split())
 
 
-@cache
+@compiled
 def _rules() -> tuple[_Rule, ...]:
     lists = ("also", "unless")
     return tuple(_Rule(**{**rule, **{k: tuple(rule.get(k, ())) for k in lists}}) for rule in load("safety")["rules"])
 
 
-@cache
-def _triggers(language: str) -> Lexicon:
-    return Lexicon(_phrases(load("safety")["triggers"][language]))
+@compiled
+def _triggers(code: str) -> Lexicon:
+    return Lexicon(_phrases(language_of(code).rules("safety").get("triggers", {})))
 
 
-@cache
-def _harmless(language: str) -> Lexicon:
-    return Lexicon({"harmless": load("safety_context")["harmless"][language]})
+@compiled
+def _harmless(code: str) -> Lexicon:
+    return Lexicon({"harmless": language_of(code).rules("safety_context").get("harmless", ())})
 
 
-@cache
-def _context(language: str) -> Lexicon:
-    return Lexicon(_phrases(load("safety_context")["context"][language]))
+@compiled
+def _context(code: str) -> Lexicon:
+    return Lexicon(_phrases(language_of(code).rules("safety_context").get("context", {})))
 
 
 def _phrases(lists: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -124,30 +129,30 @@ def _grouped(row: str) -> list[str]:
 
 def find_dangers(text: Text, target: Target) -> list[Danger]:
     """The unsafe sentences of a query or a draft, in order."""
-    languages = _languages(text)
-    hits = sorted((m.first, m.last, m.name) for language in languages for m in _triggers(language).find(text))
+    codes = _languages(text)
+    hits = sorted((m.first, m.last, m.name) for code in codes for m in _triggers(code).find(text))
     if not hits:
         return []
-    return list(_dangers(_Whole(text, target, languages), hits))
+    return list(_dangers(_Whole(text, target, codes), hits))
 
 
 def lists_touched(text: Text) -> frozenset[str]:
     """The names of the lists of acts, objects and contexts that have a phrase in the text."""
     return frozenset(
         f"{prefix}.{name}"
-        for language in _languages(text)
+        for code in _languages(text)
         for prefix, lists in (("unsafe", _triggers), ("context", _context), ("harmless", _harmless))
-        for name in lists(language).names(text)
+        for name in lists(code).names(text)
     )
 
 
 def _languages(text: Text) -> Languages:
     """Which lists to read a text with: without accents, Vietnamese words look like English ones ('súng', 'sung')."""
-    if text.accented:
-        return ("en", "vi")
+    every = tuple(each.code for each in languages())
     present = set(text.lowers)
-    english, vietnamese = present & _words().english, present & word_rules().stop_folded
-    return ("en",) if len(english) > len(vietnamese) else ("en", "vi")
+    if text.accented or len(present & _words().unaccented) <= len(present & word_rules().stop_folded):
+        return every
+    return tuple(code for code in every if not has(code, "accents"))
 
 
 @dataclass
@@ -161,7 +166,7 @@ class _Whole:
     @cached_property
     def is_on_safety(self) -> bool:
         """A question on how to protect oneself; a draft has no such licence, since every sentence of it is read."""
-        contexts = (_context(language) for language in self.languages)
+        contexts = (_context(code) for code in self.languages)
         return self.target == "query" and any(context.first(self.text, "safety") for context in contexts)
 
 
@@ -180,14 +185,14 @@ def _dangers(whole: _Whole, hits: Hits) -> Iterator[Danger]:
 
 def _roles(whole: _Whole, sentence: Sentence, hits: Hits, previous: set[str]) -> Roles:
     """Which words of the sentence play which part."""
-    text, languages, first, last = whole.text, whole.languages, sentence.first, sentence.last
+    text, codes, first, last = whole.text, whole.languages, sentence.first, sentence.last
     roles: Roles = {}
-    spared = sorted((m.first, m.last) for language in languages for m in _harmless(language).find(text, first, last))
+    spared = sorted((m.first, m.last) for code in codes for m in _harmless(code).find(text, first, last))
     for start, end, name in _outside(hits, spared):
         roles.setdefault(name, []).append((start, end))
     if not roles and not previous:
         return roles
-    found = (match for language in languages for match in _context(language).find(text, first, last))
+    found = (match for code in codes for match in _context(code).find(text, first, last))
     for start, end, name in _outside(sorted((m.first, m.last, m.name) for m in found), spared):
         roles.setdefault(name, []).append((start, end))
     _add_people(text, sentence, roles)
@@ -239,7 +244,7 @@ def _under_age(text: Text, i: int, last: int) -> bool:
     digits = text.words[i].text
     if len(digits) > 2 or not digits.isdecimal() or int(digits) >= ADULT_AGE:
         return False
-    return (i > 0 and text.lowers[i - 1] == "aged") or not _words().ages.isdisjoint(
+    return (i > 0 and text.lowers[i - 1] in _words().ages_before) or not _words().ages.isdisjoint(
         text.lowers[i + 1 : min(i + 5, last)]
     )
 
@@ -247,7 +252,7 @@ def _under_age(text: Text, i: int, last: int) -> bool:
 def _possessive(text: Text, person: Range) -> bool:
     """'her' before a noun owns something; it is nobody's target."""
     first, last = person
-    if text.lowers[first] != "her" or last >= len(text):
+    if text.lowers[first] not in _words().owners or last >= len(text):
         return False
     after = text.words[last]
     return after.content and not after.lower.endswith("ly") and not after.number
@@ -330,7 +335,7 @@ class _Scene:
         for i in range(first, last):
             if lowers[i] in words.parts and lowers[i + 1] not in words.speaker:
                 return True
-            if lowers[i] == "of" and lowers[i - 1] not in words.measures:
+            if lowers[i] in words.of and lowers[i - 1] not in words.measures:
                 return True
         return False
 
@@ -367,11 +372,11 @@ class _Scene:
 
     def _ask(self, act: Range) -> int:
         """Where the request before the act ends, or -1; one that stands behind the act counts if nothing else does."""
-        if act[0] > self.sentence.first and self.text.folded[act[0] - 1] == "cach":
+        if act[0] > self.sentence.first and self.text.folded[act[0] - 1] in _words().ways:
             return act[0]
         ask = self._before("asks", act, ASK_REACH)
         if ask >= 0:
-            return -1 if self.text.folded[ask - 1] == "cach" and self._narrated(act) else ask
+            return -1 if self.text.folded[ask - 1] in _words().ways and self._narrated(act) else ask
         return 0 if self._starts_in("asks_after", act[1], self.sentence.last) else -1
 
     def _advised(self, rule: _Rule, act: Range) -> bool:
@@ -406,8 +411,8 @@ class _Scene:
         return self.text.lowers[act[0] - 1] in words or self.text.lowers[lead - 1] in words
 
     def _narrated(self, act: Range) -> bool:
-        """In Vietnamese, which has no tense, names and years before the act mark a report."""
-        if "vi" not in self.whole.languages:
+        """In a language without tense names and years before the act mark a report."""
+        if not any(has(code, "tenseless") for code in self.whole.languages):
             return False
         before = self.text.words[max(self.head + 1, self._look_back(act)) : act[0]]
         return any(word.capital or (word.number and len(word.text) == YEAR_DIGITS) for word in before)

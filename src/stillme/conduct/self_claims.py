@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from stillme.conduct.classifiers import Conduct, Suspicion, first_person, own_words
 from stillme.conduct.voice import Voice
-from stillme.languages import load
+from stillme.languages import compiled, language_of, languages, load, word_set
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Sentence, Text, fold
 
@@ -24,16 +23,6 @@ WINDOW: Final = 14
 COURTESY: Final = "courtesy"
 MARKS: Final = frozenset(",.;:!?…()[]\"'“”–—-*_`#>•|")
 CLAUSE_ENDS: Final = frozenset(",.;:!?…()[]—–")
-ENGLISH: Final = {"i": "", "i'm": "be", "i've": "have", "i'll": "will", "i'd": "would", "im": "be", "ive": "have"}
-OWNERS: Final = frozenset({"my", "me", "personal", "firsthand"})
-PAIRS: Final = {
-    ("used", "to"): "",
-    ("able", "to"): "can",
-    ("going", "to"): "will",
-    ("có", "thể"): "can",
-    ("co", "the"): "can",
-}
-PLACES: Final = frozenset({"to", "there", "through", "in"})
 ALLOWED: Final = {"can": frozenset({"sense", "memory", "emotion", "consciousness"}), "will": frozenset({"emotion"})}
 COORDINATED: Final = frozenset({"emotion", "memory"})
 
@@ -76,10 +65,9 @@ class _Predicate(NamedTuple):
     negation: int
 
 
-@cache
+@compiled
 def _phrases(language: str) -> _Phrases:
-    rules = load("self_claims")
-    own, classes = rules[language], rules["classes"]
+    own, classes = language_of(language).rules("self_claims"), load("self_claims")["classes"]
     frames = {
         frame: Lexicon({**kinds, COURTESY: own["courtesy"][frame]}, classes) for frame, kinds in own["claims"].items()
     }
@@ -87,9 +75,9 @@ def _phrases(language: str) -> _Phrases:
     return _Phrases(frames, Lexicon(own["despite"], classes), Lexicon(owned, classes), Lexicon(own["fronted"], classes))
 
 
-@cache
+@compiled
 def _grammar(language: str, folded: bool) -> _Grammar:
-    own = load("self_claims")[language]
+    own = language_of(language).rules("self_claims")
     skip, adjectives, participles = (_words(own[name], folded) for name in ("skip", "adjectives", "participles"))
     auxiliaries = {w: kind for kind, words in own["auxiliaries"].items() for w in _words(words, folded)}
     return _Grammar(skip, adjectives, participles, auxiliaries, _phrases(language))
@@ -101,16 +89,37 @@ def _words(text: str, folded: bool) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Speakers:
-    """Who says 'I' in Vietnamese, and where such a word is something else."""
+    """Who says 'I' where the word is something else as often, and what tells."""
 
     always: frozenset[str]
     at_clause_start: frozenset[str]
     never_behind: frozenset[str]
     starts_clause: frozenset[str]
     younger_others: frozenset[str]
+    kin: frozenset[str]
+    name_too: frozenset[str]
 
 
-@cache
+@compiled
+def _first_persons() -> dict[str, tuple[str, str]]:
+    """The words that are always a first person, with their language and the auxiliary that they hold."""
+    rows = [(each.code, kind, row) for each in languages() for kind, row in _own(each.code, "first_persons").items()]
+    return {word: (code, "" if kind == "plain" else kind) for code, kind, row in rows for word in row.split()}
+
+
+@compiled
+def _pairs() -> dict[tuple[str, ...], str]:
+    """Two words that are one auxiliary, and its kind."""
+    rules = load("self_claims")["pairs"]
+    return {tuple(pair.split()): "" if kind == "plain" else kind for kind, pairs in rules.items() for pair in pairs}
+
+
+def _own(code: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = language_of(code).rules("self_claims").get(name, {})
+    return found
+
+
+@compiled
 def _speakers(folded: bool) -> _Speakers:
     rules: dict[str, Any] = load("self_claims")["speakers"]
     words = {name: _words(str(rules[name]), folded) for name in _Speakers.__slots__}
@@ -122,7 +131,7 @@ def _speakers(folded: bool) -> _Speakers:
 def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list[SelfClaim]:
     """Every such claim, in order; empty for denials, quotations, suppositions, questions and courtesy."""
     reader = _Reader(draft, query)
-    if not reader.has_speaker:
+    if not reader.present:
         return []
     found = chain.from_iterable(reader.read(sentence) for sentence in sentences)
     return sorted({claim._replace(last=_clause_end(draft, claim.last)) for claim in found}, key=_place)
@@ -155,7 +164,7 @@ def _clause_end(draft: Text, last: int) -> int:
 class _Reader:
     """One draft, read for first persons."""
 
-    __slots__ = ("english", "has_speaker", "query", "speakers", "text", "tokens", "vietnamese", "voice", "younger")
+    __slots__ = ("present", "query", "speakers", "text", "tokens", "voice", "younger")
 
     def __init__(self, draft: Text, query: Text) -> None:
         folded = not draft.accented
@@ -165,21 +174,19 @@ class _Reader:
         self.tokens = self.voice.tokens
         self.speakers = _speakers(folded)
         known = set(self.tokens)
-        self.english = bool(known & (ENGLISH.keys() | OWNERS))
-        self.vietnamese = bool(known & (self.speakers.always | self.speakers.at_clause_start))
-        self.has_speaker = self.english or self.vietnamese
+        self.present = [each.code for each in languages() if known & _speaking(each.code, folded)]
 
     def read(self, sentence: Sentence) -> Iterator[SelfClaim]:
         """The claims of one sentence."""
         for at in range(sentence.first, sentence.last):
             token = self.tokens[at]
-            if token in ENGLISH and not self._is_numeral(sentence, at):
-                yield from self._of_speaker("en", sentence, at, ENGLISH[token])
-            elif self.vietnamese and self._speaks_vietnamese(sentence, at):
-                yield from self._of_speaker("vi", sentence, at, "")
-        for language, present in (("en", self.english), ("vi", self.vietnamese)):
-            if present:
-                yield from self._of_owner(language, sentence)
+            if token in _first_persons() and not self._is_numeral(sentence, at):
+                language, form = _first_persons()[token]
+                yield from self._of_speaker(language, sentence, at, form)
+            elif self._speaks(sentence, at):
+                yield from self._of_speaker(_doubtful(), sentence, at, "")
+        for language in self.present:
+            yield from self._of_owner(language, sentence)
 
     def _grammar(self, language: str) -> _Grammar:
         return _grammar(language, not self.text.accented)
@@ -206,13 +213,15 @@ class _Reader:
             following = tokens[at + 1] if at + 1 < stop else ""
             if form == "would" and modal and (here in grammar.participles or here.endswith("ed")):
                 modal = ""
-            if (here, following) in PAIRS and frame != "be":
-                modal = PAIRS[here, following]
+            if (here, following) in _pairs() and frame != "be":
+                modal = _pairs()[here, following]
                 at += 1
             elif self.voice.negates(at):
                 negation = at
-                modal = modal or ("can" if here in ("can't", "cannot", "couldn't") else "")
-            elif here in grammar.auxiliaries and not (here == "been" and following in PLACES):
+                modal = modal or ("can" if here in word_set("self_claims", "cannot") else "")
+            elif here in grammar.auxiliaries and not (
+                here in word_set("self_claims", "been") and following in word_set("self_claims", "places")
+            ):
                 kind = grammar.auxiliaries[here]
                 frame, modal = (kind, modal) if kind in ("be", "have") else (frame, kind)
             elif not self._is_read_over(grammar, at, stop, frame):
@@ -225,7 +234,8 @@ class _Reader:
         tokens, here = self.tokens, self.tokens[at]
         if here in grammar.skip or (frame == "have" and here in grammar.adjectives):
             return True
-        return here == "," and "too" in (tokens[at - 1], *tokens[at + 1 : min(at + 2, stop)])
+        beside = (tokens[at - 1], *tokens[at + 1 : min(at + 2, stop)])
+        return here == "," and not word_set("self_claims", "too").isdisjoint(beside)
 
     def _claims(self, grammar: _Grammar, sentence: Sentence, at: int, predicate: _Predicate) -> Iterator[SelfClaim]:
         stop = min(sentence.last, predicate.at + WINDOW)
@@ -272,11 +282,12 @@ class _Reader:
         """'I read it and felt sad': a second verb of the same speaker, if nobody else was named in between."""
         words, tokens = self.text.words, self.tokens
         for i in range(first.at, min(sentence.last - 1, first.at + WINDOW)):
-            if tokens[i] in ("and", "then", "but", "và", "rồi", "nhưng", "va", "roi"):
-                carried = first.negation if tokens[i] not in ("but", "nhưng") else -1
+            if tokens[i] in word_set("self_claims", "joins"):
+                contrast = tokens[i] in word_set("self_claims", "contrasts")
+                carried = -1 if contrast else first.negation
                 second = self._predicate(grammar, i + 1, min(sentence.last, i + WINDOW), "")
                 if carried < 0 or second.negation >= 0:
-                    modal = second.modal or ("" if tokens[i] in ("but", "nhưng") else first.modal)
+                    modal = second.modal or ("" if contrast else first.modal)
                     found = self._claims(grammar, sentence, at, second._replace(modal=modal))
                     yield from (claim for claim in found if claim.kind in COORDINATED)
                 return
@@ -334,7 +345,7 @@ class _Reader:
     def _is_title(self, sentence: Sentence, at: int) -> bool:
         """'My Neighbour Totoro', 'the film My Life'."""
         words = self.text.words
-        if words[at].lower != "my" or not words[at].capital:
+        if words[at].lower not in word_set("self_claims", "mine") or not words[at].capital:
             return False
         return at > sentence.first and words[at - 1].text not in MARKS
 
@@ -365,13 +376,13 @@ class _Reader:
             token in _listed("machines", False) for token in self.tokens[last : min(sentence.last, last + 2 * WINDOW)]
         )
 
-    def _speaks_vietnamese(self, sentence: Sentence, at: int) -> bool:
-        """Whether a Vietnamese first person stands at the token as the subject of a clause."""
+    def _speaks(self, sentence: Sentence, at: int) -> bool:
+        """Whether a first person that is another word as often stands at the token as the subject of a clause."""
         token, speakers = self.tokens[at], self.speakers
         if token not in speakers.always and token not in speakers.at_clause_start:
             return False
         if at == sentence.first:
-            return token not in ("em", "minh") or self._is_speaker(at)
+            return self._is_speaker(at)
         before = self.tokens[at - 1]
         if token in speakers.always and self.text.accented:
             return before not in speakers.never_behind
@@ -380,21 +391,37 @@ class _Reader:
     def _is_speaker(self, at: int) -> bool:
         """'em' is a child of whom the texts speak, 'Minh' a name, as often as they are the speaker."""
         spelt = self.tokens[at]
-        if spelt == "em":
+        if spelt in self.speakers.kin:
             if self.younger is None:
                 self.younger = any(self._names_younger(text) for text in (self.query, self.text))
             return not self.younger
-        return spelt != "minh" or not self.text.words[at].capital
+        return spelt not in self.speakers.name_too or not self.text.words[at].capital
 
     def _names_younger(self, text: Text) -> bool:
         lowers, words = text.lowers, text.words
         others = self.speakers.younger_others
         return any(
-            lowers[i] == "em" and (lowers[i + 1] in others or lowers[i - 1] in others or words[i + 1].capital)
+            lowers[i] in self.speakers.kin
+            and (lowers[i + 1] in others or lowers[i - 1] in others or words[i + 1].capital)
             for i in range(len(lowers) - 1)
         )
 
 
-@cache
+@compiled
+def _doubtful() -> str:
+    """The language whose first persons are other words as often."""
+    return next((each.code for each in languages() if _own(each.code, "speakers")), "")
+
+
+@compiled
+def _speaking(code: str, folded: bool) -> frozenset[str]:
+    """The words without one of which nobody speaks of himself in a language."""
+    own = frozenset(word for word, (language, _) in _first_persons().items() if language == code)
+    owners = frozenset(str(language_of(code).rules("self_claims").get("owners", "")).split())
+    speakers = _speakers(folded)
+    return own | owners | (speakers.always | speakers.at_clause_start if code == _doubtful() else frozenset())
+
+
+@compiled
 def _listed(name: str, folded: bool) -> frozenset[str]:
     return _words(str(load("self_claims")[name]), folded)

@@ -6,10 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from stillme.languages import load
+from stillme.languages import compiled, load, word_set
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Sentence, Text, fold
 
@@ -54,23 +53,22 @@ class _Rules:
     clause_openers: Phrases
 
 
-def phrases(lists: dict[str, Any], *, folded: bool) -> Phrases:
-    """The space-separated phrases of both languages; `folded` for text that was typed without accents."""
-    rows = [tuple(part.split("_")) for text in lists.values() for part in str(text).split()]
+def phrases(row: str, *, folded: bool) -> Phrases:
+    """The space-separated phrases of a row; `folded` for text that was typed without accents."""
+    rows = [tuple(part.split("_")) for part in row.split()]
     return Phrases(tuple(map(fold, row)) for row in rows) if folded else Phrases(rows)
 
 
-@cache
+@compiled
 def _rules(folded: bool) -> _Rules:
     rules = load("voice")
     return _Rules(**{name: phrases(rules[name], folded=folded) for name in _Rules.__slots__})
 
 
-@cache
+@compiled
 def _requests() -> Lexicon:
     rules = load("voice")
-    classes = {name: rules[name] for name in ("tone", "work", "work_vi")}
-    return Lexicon({name: rules[name] for name in ("requests", "tellings", "about_the_assistant")}, classes)
+    return Lexicon({name: rules[name] for name in ("requests", "tellings", "about_the_assistant")}, rules["classes"])
 
 
 def text_is_for_user(query: Text) -> bool:
@@ -142,7 +140,9 @@ class Voice:
         for i in range(max(sentence.first, at - 3 * REACH), at):
             if self._rules.supposing.ending(tokens, i) and self._about_speaker(i, sentence.last):
                 return True
-        return tokens[sentence.first] in ("were", "had") and tokens[sentence.first + 1 : sentence.first + 2] == ["i"]
+        return tokens[sentence.first] in word_set("voice", "conditional_verbs") and tokens[
+            sentence.first + 1 : sentence.first + 2
+        ] == ["i"]
 
     def _about_speaker(self, i: int, last: int) -> bool:
         """Whether what is supposed from token i on is said of the speaker, and not for politeness ('if I may')."""
@@ -176,7 +176,7 @@ class Voice:
         if token in CLAUSE_MARKS or token in STOPS:
             return True
         return self._rules.clause_openers.ending(self.tokens, i) and (
-            i == at - 1 or token not in ("and", "or", "và", "va")
+            i == at - 1 or token not in word_set("voice", "joining_clauses")
         )
 
     def _speaker_behind(self, i: int, last: int) -> int:
@@ -205,7 +205,7 @@ class Voice:
             return False
         first = max(sentence.first, at - REACH)
         return any(
-            tokens[i] in ("according", "theo") and not self._speaks(i + 1) and "," not in tokens[i : at - 1]
+            tokens[i] in word_set("voice", "according") and not self._speaks(i + 1) and "," not in tokens[i : at - 1]
             for i in range(first, at - 1)
         )
 

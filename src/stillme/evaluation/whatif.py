@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from stillme.audit.chain.record import Entry, Record
 from stillme.audit.query import Filter
@@ -21,14 +21,15 @@ from stillme.audit.review.cases import altered, request_of, verdict_of
 from stillme.audit.review.listing import reviews, text_state
 from stillme.audit.store import AuditStore
 from stillme.contract import Verdict, VerifyRequest, parse_request
+from stillme.decision import STRICTNESS, asked
 from stillme.errors import InputError
 from stillme.evaluation.changes import Change, policy_changes
 from stillme.evaluation.rollout.review_labels import Opinion, Truth, agrees, opinions
 from stillme.evaluation.runs.cases import Case
-from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
-from stillme.guard import Guard, Occurrence, check_limits, grounder_for
+from stillme.guard import Guard, check_limits, grounder_for
 from stillme.policy import Policy
-from stillme.reasons import Decision, Gate, asked_by
+from stillme.reasons import Decision, Gate
+from stillme.verification.memory import JudgedOnce
 from stillme.version import __version__
 
 __all__ = ["NO_VERDICT", "Example", "Flow", "Slice", "Traffic", "WhatIf", "what_if"]
@@ -223,55 +224,13 @@ def _of_record(record: Record, entry: Entry, said: Opinion | None) -> _Item:
     return _Item(entry.id, dated, said.truth(str(entry.decision)) if said else None, entry)
 
 
-class _Catch:
-    """Keeps whole verdicts, whatever a policy shows of them."""
-
-    def __init__(self) -> None:
-        self.last: Sequence[Occurrence] = ()
-
-    def record(self, occurrences: Sequence[Occurrence]) -> None:
-        """Remember the last batch."""
-        self.last = occurrences
-
-
-class _Once:
-    """A grounder that is asked once for what both policies ask: it gives the same judgements for the same task."""
-
-    def __init__(self, grounder: Grounder) -> None:
-        self._grounder = grounder
-        self._known: dict[Any, list[Judgement]] = {}
-
-    @property
-    def id(self) -> str:
-        """That of the grounder behind it."""
-        return self._grounder.id
-
-    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
-        """For each task, one judgement a claim, in order."""
-        keys = [_key(task) for task in tasks]
-        new = {key: task for key, task in zip(keys, tasks, strict=True) if key not in self._known}
-        self._known |= dict(zip(new, self._grounder.judge(list(new.values())), strict=True))
-        return [self._known[key] for key in keys]
-
-    def forget(self) -> None:
-        """Begin anew: memory holds one batch at a time."""
-        self._known.clear()
-
-
-def _key(task: GroundingTask) -> Any:
-    claims = tuple((claim.start, claim.end, claim.index) for claim in task.claims)
-    passages = tuple(p.given.model_dump_json() for p in task.library.passages)
-    said = tuple(text.raw for text in task.conversation)
-    return task.draft.text.raw, task.draft.language, claims, passages, task.query.raw, said
-
-
 class _Bench:
     """Both guards, and which recorded verdicts stand for one of them."""
 
     def __init__(self, before: Policy, after: Policy) -> None:
-        shared: dict[int, _Once] = {}
-        self._sides = [_Judge(policy, _once(policy, shared)) for policy in (before, after)]
-        self._memories = list(shared.values())
+        # One memory for policies that ground alike: what both ask is judged once.
+        self._memories = {id(g): JudgedOnce(g) for g in map(grounder_for, (before, after))}
+        self._sides = [_Judge(policy, self._memories[id(grounder_for(policy))]) for policy in (before, after)]
         self.made_otherwise = 0
 
     @property
@@ -290,35 +249,29 @@ class _Bench:
                 tally.not_judged[REFUSED] += 1
             else:
                 yield item, one, other
-        for memory in self._memories:
+        for memory in self._memories.values():
             memory.forget()
 
     def _made_otherwise(self, entry: Entry) -> bool:
-        models = {memory.id for memory in self._memories}
+        models = {memory.id for memory in self._memories.values()}
         return entry.model not in models or bool(json.loads(entry.meta)["added"])
-
-
-def _once(policy: Policy, shared: dict[int, _Once]) -> _Once:
-    grounder = grounder_for(policy)  # the same object for policies that ground alike
-    return shared.setdefault(id(grounder), _Once(grounder))
 
 
 class _Judge:
     """One of the two policies."""
 
-    def __init__(self, policy: Policy, grounder: _Once) -> None:
+    def __init__(self, policy: Policy, grounder: JudgedOnce) -> None:
         self._policy = policy
         self._model = grounder.id
-        self._caught = _Catch()
-        self._guard = Guard(policy, grounder=grounder, audit=self._caught)
+        self._guard = Guard(policy, grounder=grounder)
         self.reused = 0
 
     def judge(self, items: Sequence[_Item]) -> list[_Side]:
         """What the policy makes of each; no verdict where a request is over one of its limits."""
         found = [self._standing(item) for item in items]
         waiting = [item.request for item, side in zip(items, found, strict=True) if side is None]
-        self._guard.verify_batch(request for request in waiting if request is not None)
-        fresh = iter(self._caught.last if waiting else ())
+        requests = (request for request in waiting if request is not None)
+        fresh = iter(self._guard.examine_batch(requests, record=False))
         return [side or _side(next(fresh).verdict) for side in found]
 
     def _standing(self, item: _Item) -> _Side | None:
@@ -347,17 +300,13 @@ class _Judge:
 def _side(verdict: Verdict) -> _Side:
     decision = Decision(verdict.decision)
     hard = [f for f in verdict.findings if f.reason and f.gate is Gate.HARD and not f.repaired]
-    asking = [str(f.reason) for f in hard if _asked(f.outcome, str(f.reason)) is decision]
+    asking = [str(f.reason) for f in hard if asked(f.outcome, str(f.reason)) is decision]
     return _Side(decision.value, verdict.action, tuple(dict.fromkeys(asking)), verdict.language)
-
-
-def _asked(outcome: str, code: str) -> Decision:
-    return Decision.REFUSE if outcome == "errored" else asked_by(code)
 
 
 # counting
 
-_STRICTNESS: Final = {"answer": 0, "ask_clarify": 1, "refuse": 2, NO_VERDICT: 3}
+_STRICTNESS: Final = {**{decision.value: n for decision, n in STRICTNESS.items()}, NO_VERDICT: len(STRICTNESS)}
 _ORDER: Final = tuple(_STRICTNESS)
 Direction = tuple[str, str]
 

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from functools import cache
 from typing import Final
 
-from stillme.languages import load
+from stillme.languages import DEFAULT, accented_language, compiled, language_of, languages, load
 from stillme.text.tokens import Text
 
 __all__ = ["gives", "sum_of"]
@@ -25,7 +24,7 @@ DATE: Final = re.compile(r"\d[-/]\d++[-/]\d")
 Item = Fraction | str
 
 
-@cache
+@compiled
 def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     """The words for operators, and those that only ask, by their first word, longest first; "" is what adds nothing."""
     rules = load("arithmetic")
@@ -38,16 +37,16 @@ def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     return {head: sorted(each, key=lambda row: -len(row[0])) for head, each in found.items()}
 
 
-@cache
+@compiled
 def _number_words() -> dict[str, Fraction]:
-    lists = load("arithmetic")["numbers"].values()
-    return {word: Fraction(n) for words in lists for n, word in enumerate(words.split())}
+    rows = (each.rules("arithmetic").get("numbers", "") for each in languages())
+    return {word: Fraction(n) for row in rows for n, word in enumerate(row.split())}
 
 
-def sum_of(text: Text, first: int = 0, last: int | None = None, *, vietnamese: bool | None = None) -> Fraction | None:
+def sum_of(text: Text, first: int = 0, last: int | None = None, *, code: str | None = None) -> Fraction | None:
     """What the tokens come to, if they are a sum with an operator and nothing else but the words that ask for it."""
     end = len(text.words) if last is None else last
-    items = None if DATE.search(text.slice(first, end)) else _items(text, first, end, vietnamese)
+    items = None if DATE.search(text.slice(first, end)) else _items(text, first, end, code)
     if items is None:
         return None
     parts = [part for part in _parts(items) if part]
@@ -55,9 +54,9 @@ def sum_of(text: Text, first: int = 0, last: int | None = None, *, vietnamese: b
     return _value(asked[0]) if len(parts) == len(asked) == 1 else None
 
 
-def gives(text: Text, first: int, last: int, value: Fraction, *, vietnamese: bool | None = None) -> bool:
+def gives(text: Text, first: int, last: int, value: Fraction, *, code: str | None = None) -> bool:
     """Whether a sentence says that value and nothing else: each side of each "is" comes to it, and one is the figure itself."""
-    items = _items(text, first, last, vietnamese)
+    items = _items(text, first, last, code)
     if items is None:
         return False
     parts = [part for part in _parts(items) if part]
@@ -93,15 +92,15 @@ def _parts(items: Sequence[Item]) -> Iterator[list[Item]]:
     yield part
 
 
-def _items(text: Text, first: int, last: int, vietnamese: bool | None) -> list[Item] | None:
+def _items(text: Text, first: int, last: int, code: str | None) -> list[Item] | None:
     """Numbers and operators in order; None where anything else stands among them."""
     if last - first > LONGEST:
         return None
-    vi = text.accented if vietnamese is None else vietnamese
+    decimal = _decimal(text, code)
     items: list[Item] = []
     at = first
     while at < last:
-        read = _read(text, at, last, vi)
+        read = _read(text, at, last, decimal)
         if read is None:
             return None
         item, at = read
@@ -110,11 +109,16 @@ def _items(text: Text, first: int, last: int, vietnamese: bool | None) -> list[I
     return items
 
 
-def _read(text: Text, at: int, last: int, vi: bool) -> tuple[Item, int] | None:
+def _decimal(text: Text, code: str | None) -> str:
+    """What stands before decimals in a language; where none is given, in one whose accents the text has."""
+    return language_of(code or (accented_language() if text.accented else DEFAULT)).decimal
+
+
+def _read(text: Text, at: int, last: int, decimal: str) -> tuple[Item, int] | None:
     """The number or operator at a token, and where the next one begins."""
     word, lowers = text.words[at], text.lowers
     if word.number:
-        value = _figure(word.text, vi)
+        value = _figure(word.text, decimal)
         return None if value is None else (value, at + 1)
     for phrase, sign in _phrases().get(word.lower, ()):
         if at + len(phrase) <= last and tuple(lowers[at : at + len(phrase)]) == phrase:
@@ -124,11 +128,11 @@ def _read(text: Text, at: int, last: int, vi: bool) -> tuple[Item, int] | None:
     return ("", at + 1) if word.text in MARKS else None
 
 
-def _figure(written: str, vi: bool) -> Fraction | None:
+def _figure(written: str, decimal: str) -> Fraction | None:
     """A figure as its language writes it: 1,000.5 in English, 1.000,5 in Vietnamese; a separator that groups nothing is a decimal one."""
     if sum(c.isdigit() for c in written) > MOST_DIGITS or not written.isascii():
         return None
-    thousands, decimal = (".", ",") if vi else (",", ".")
+    thousands = "." if decimal == "," else ","
     whole, _, fraction = written.partition(decimal)
     groups = whole.split(thousands)
     if len(groups) > 1 and not (0 < len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])):

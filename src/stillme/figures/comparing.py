@@ -1,6 +1,6 @@
 """Figures compared by value: counts, measures, money, percentages, dates, clock times, ordinals, numbers as names.
 
-`find_quantities` reads them from the tokens of a text in English or Vietnamese, in both number formats and in words;
+`find_quantities` reads them from the tokens of a text, in the number format and the words of its language;
 `agrees` says whether a source's figure states a claim's, `rivals` whether it is of the same kind and says otherwise.
 """
 
@@ -12,7 +12,10 @@ from stillme.figures.dates import dates_agree, dates_differ, dates_in_order
 from stillme.figures.numerals import tables_of
 from stillme.figures.reading import Quantity
 from stillme.figures.words import Scan, share_dates
+from stillme.languages import has, is_served
 from stillme.text.tokens import Text, within
+
+OTHER: Final = "other"
 
 __all__ = ["Quantity", "agrees", "find_quantities", "rivals"]
 
@@ -25,8 +28,8 @@ def find_quantities(
     With `articles`, also the "one" that an article may stand for (a month, một tháng, both): it may support a figure
     but is none that needs support, so it is asked for in sources only.
     """
-    folded = language == "vi" and not text.accented
-    tables = tables_of(language if language == "en" or language == "vi" else "other", folded)
+    folded = has(language, "accents") and not text.accented
+    tables = tables_of(language if is_served(language) else OTHER, folded)
     starters = tables.with_articles if articles else tables.starters
     tokens = text.folded if folded else text.lowers
     words = text.words

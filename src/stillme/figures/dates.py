@@ -1,4 +1,4 @@
-"""Dates, clock times and weekdays, read from tokens in English and Vietnamese.
+"""Dates, clock times and weekdays, read from tokens.
 
 A date is what the writing states and no more: the year, the month, the day, each of which may be missing, and for
 decades, centuries and quarters how many years or months it spans. A clock time is minutes after midnight.
@@ -7,10 +7,9 @@ decades, centuries and quarters how many years or months it spans. A clock time 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Final, NamedTuple, TypeVar
 
-from stillme.languages import load
+from stillme.languages import compiled, languages, load
 from stillme.text.tokens import Text, Word, fold, word_of
 
 __all__ = [
@@ -48,15 +47,13 @@ LEFT_GAPS: Final = (" ",) * LEFT
 RIGHT_TOKENS: Final = ("",) * 8
 RIGHT_GAPS: Final = (" ",) * 8
 SENTENCE_ENDS: Final = frozenset(".!?…;:")
-ORDINAL_ENDINGS: Final = frozenset(("st", "nd", "rd", "th"))
 DAYS: Final = range(1, 32)
 HOURS: Final = range(1, 13)
 DASHES: Final = frozenset("-–—")
 JOINTS: Final = frozenset("/-–")
-# What stands between the days of March 25, 26 and 27, and how many of them are read.
-DAY_JOINTS: Final = DASHES | {"to", "and", "or", "&", ","}
+# How many days of a list such as March 25, 26 and 27 are read.
 LISTED_DAYS: Final = 12
-BEFORE_YEAR: Final = frozenset(("/", ",", "-", "of", "."))
+BEFORE_YEAR: Final = frozenset("/,-.")
 DATE_SIGNS: Final = frozenset("/-.")
 
 
@@ -96,16 +93,16 @@ class Clock(NamedTuple):
 class Window:
     """The tokens of a range, with blanks on both sides so that a look around never falls off the end."""
 
-    __slots__ = ("base", "gaps", "stop", "tokens", "vietnamese", "words")
+    __slots__ = ("base", "classifies", "day_first", "gaps", "stop", "tokens", "words")
 
-    def __init__(self, text: Text, tokens: list[str], first: int, last: int, vietnamese: bool) -> None:
+    def __init__(self, text: Text, tokens: list[str], first: int, last: int, classifies: bool, day_first: bool) -> None:
         left, right = _padding()
         self.base = first - LEFT
         self.stop = last - self.base
         self.tokens: list[str] = [*LEFT_TOKENS, *tokens[first:last], *RIGHT_TOKENS]
         self.words: list[Word] = [*left, *text.words[first:last], *right]
         self.gaps: list[str] = [*LEFT_GAPS, *text.gaps[first:last], *RIGHT_GAPS]
-        self.vietnamese = vietnamese
+        self.classifies, self.day_first = classifies, day_first
 
     def starts_sentence(self, at: int) -> bool:
         """Whether token `at` is the first of a sentence or a line."""
@@ -117,7 +114,7 @@ class Window:
         return text if text.isdecimal() else ""
 
 
-@cache
+@compiled
 def _padding() -> tuple[list[Word], list[Word]]:
     """Blank words for both sides of a window, made when first needed."""
     return [word_of("")] * LEFT, [word_of("")] * len(RIGHT_TOKENS)
@@ -160,7 +157,7 @@ class DateRules(NamedTuple):
     spelt_days: dict[str, int]
     weekdays: dict[str, int]
     short_weekdays: dict[str, int]
-    thu: dict[str, int]
+    numbered_weekdays: dict[str, int]
     weekday_before: frozenset[str]
     month_before: frozenset[str]
     each: frozenset[str]
@@ -172,16 +169,14 @@ class DateRules(NamedTuple):
     behind_hour: frozenset[str]
     hours: dict[str, int]
     counted: Phrases[bool]
-    vi: dict[str, str]
+    ordinal_endings: frozenset[str]
+    day_joints: frozenset[str]
+    listed_days: frozenset[str]
+    never_short_months: frozenset[str]
+    ambiguous_months: frozenset[str]
+    ambiguous_weekdays: frozenset[str]
+    terms: dict[str, frozenset[str]]
     readers: dict[str, Callable[[Window, DateRules, int], list[FoundDate]]]
-
-
-# The Vietnamese words that the readers below look for, by what they mean; the rules hold them with and without accents.
-VI_WORDS: Final = {
-    "day": "ngày", "month": "tháng", "year": "năm", "quarter": "quý", "the": "thế", "ky": "kỷ", "ki": "kỉ",
-    "tens": "thập", "age": "niên", "th": "thứ", "those": "những", "some": "các", "hour": "giờ", "minute": "phút",
-    "half": "rưỡi", "less": "kém", "sunday": "chủ", "sunday_end": "nhật", "ten": "mười",
-}  # fmt: skip
 
 
 def valued(row: str, folded: bool = False) -> dict[str, float]:
@@ -195,7 +190,7 @@ def cells(row: str, width: int) -> list[str]:
     return found + [""] * (width - len(found))
 
 
-@cache
+@compiled
 def date_rules(folded: bool) -> DateRules:
     """The rules of dates for text with accents or without."""
     rules = load("numbers")
@@ -207,34 +202,45 @@ def date_rules(folded: bool) -> DateRules:
         return {word: int(value) for word, value in valued(row, folded).items()}
 
     eras = [(w, sign) for name, sign in (("before", -1), ("after", 1)) for w in rules["eras"][name].split()]
-    parts = [(w, part) for part, row in rules["day_parts"].items() for w in row.replace("|", "").split()]
-    clocks = [*valued(rules["clock_words"]["en"]).items(), *valued(rules["clock_words"]["vi"]).items()]
-    counted = [
-        w for unit in ("time", "span") for row in rules["units"][unit].values() for w in cells(row, 4)[3].split()
-    ]
+    parts = [(w, part) for part, row in rules["day_parts"].items() for w in row.split()]
+    numbered = [own for each in languages() if "month_numbers" in (own := each.rules("numbers"))]
+    counted = " ".join(
+        str(own["unit_words"].get(name, ""))
+        for own in numbered
+        for unit in ("time", "span")
+        for name in rules["units"][unit]
+    )
+    hours = " ".join(own["numerals"] for each in languages() if (own := each.rules("numbers")) and own not in numbered)
     free = frozenset(rules["clock_behind"].split())
-    vi = {name: _key(w, folded) for name, w in VI_WORDS.items()}
-    months = whole(rules["months"]["en"]) | whole(rules["months"]["short"])
+    terms = {name: flat(row) for name, row in rules["terms"].items()}
+    days = whole(" ".join(own["numerals"] for own in numbered))
+    months = whole(rules["months"]) | whole(rules["months_short"])
     return DateRules(
         months=months,
-        spelt_months=whole(rules["months"]["vi"]),
-        spelt_days=whole(rules["numerals"]["vi"]),
-        weekdays=whole(rules["weekdays"]["en"]),
-        short_weekdays=whole(rules["weekdays"]["short"]),
-        thu=whole(rules["weekdays"]["vi"]),
+        spelt_months=whole(rules["month_numbers"]),
+        spelt_days=days,
+        weekdays=whole(rules["weekdays"]),
+        short_weekdays=whole(rules["weekdays_short"]),
+        numbered_weekdays=whole(rules["weekday_numbers"]),
         weekday_before=flat(rules["weekday_before"]),
-        month_before=frozenset(rules["month_before"].split()),
+        month_before=flat(rules["month_before"]),
         each=flat(rules["each"]),
-        not_dates=flat(rules["frequencies"]) | flat(" ".join(counted)) - {vi["month"], vi["year"]},
+        not_dates=flat(rules["frequencies"]) | flat(counted) - terms["month"] - terms["year"],
         eras=phrases(eras, folded=folded),
         day_parts=phrases(parts, folded=folded),
-        clock_words=phrases(clocks, folded=folded),
+        clock_words=phrases(valued(rules["clock_words"]).items(), folded=folded),
         clock_before=flat(rules["clock_before"]),
-        hours={word: hour for word, hour in whole(rules["numerals"]["en"]).items() if 1 <= hour <= 12},
+        hours={word: hour for word, hour in whole(hours).items() if 1 <= hour <= 12},
         counted=phrases(((w, True) for w in rules["counted"].split() if w not in free), folded=folded),
-        behind_hour=frozenset((vi["half"], vi["less"], *whole(rules["numerals"]["vi"]))),
-        vi=vi,
-        readers=_readers(vi, months, folded),
+        behind_hour=terms["half"] | terms["less"] | frozenset(days),
+        ordinal_endings=flat(rules["ordinal_endings"]),
+        day_joints=DASHES | flat(rules["day_joints"]) | {"&", ","},
+        listed_days=flat(rules["listed_days"]),
+        never_short_months=flat(rules["never_short_months"]),
+        ambiguous_months=flat(rules["ambiguous_months"]),
+        ambiguous_weekdays=flat(rules["ambiguous_weekdays"]),
+        terms=terms,
+        readers=_readers(terms, months),
     )
 
 
@@ -242,11 +248,13 @@ def _key(word: str, folded: bool) -> str:
     return fold(word) if folded else word
 
 
-def _readers(vi: Mapping[str, str], months: Iterable[str], folded: bool) -> dict[str, Callable[..., list[FoundDate]]]:
+def _readers(terms: Mapping[str, frozenset[str]], months: Iterable[str]) -> dict[str, Callable[..., list[FoundDate]]]:
+    by_term = {
+        "day": _from_day, "day_too": _from_day, "month": _from_month, "year": _from_year, "quarter": _from_quarter,
+        "century": _from_century, "decade": _from_decade,
+    }  # fmt: skip
     found: dict[str, Callable[..., list[FoundDate]]] = dict.fromkeys(months, _from_month_name)
-    found |= dict.fromkeys((vi["day"], _key("mùng", folded), _key("mồng", folded)), _from_day)
-    found |= {vi["month"]: _from_month, vi["year"]: _from_year, vi["quarter"]: _from_quarter, "q": _from_quarter}
-    return found | {vi["the"]: _from_century, vi["tens"]: _from_decade}
+    return found | {word: reader for name, reader in by_term.items() for word in terms[name]} | {"q": _from_quarter}
 
 
 def date_from(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
@@ -261,15 +269,16 @@ def date_behind(
     """The date that a number at tokens `first` to `last` begins: 25 March 1655, 25/3/1655, 5th century, 1990s."""
     here = window.tokens[last]
     if here in JOINTS and window.gaps[last] == "" and not ordinal:
-        return _numeric(window, first, last)
-    if here in rules.months or here == "of":
-        return day_and_month(window, rules, first, last + (here == "of"), value)
-    if here == rules.vi["month"]:
+        return _numeric(window, rules, first, last)
+    of = here in rules.terms["of"]
+    if of or here in rules.months:
+        return day_and_month(window, rules, first, last + of, value)
+    if here in rules.terms["month"]:
         return _day_then_month(window, rules, first, last, value)
     if ordinal:
         return _century_or_quarter(window, rules, first, last, value)
     if here in ("s", "'") and window.gaps[last] == "":
-        return _decade(window, first, last)
+        return _decade(window, rules, first, last)
     era = longest(rules.eras, window.tokens, last)
     year = window.digits(first)
     if era and year and len(year) <= 5:
@@ -294,7 +303,7 @@ def _small(window: Window, rules: DateRules, at: int, words: Mapping[str, int]) 
     value = words.get(here, 0)
     if not value:
         return 0, at
-    if here == rules.vi["ten"] and (more := words.get(window.tokens[at + 1], 0)) in range(1, 10):
+    if here in rules.terms["ten"] and (more := words.get(window.tokens[at + 1], 0)) in range(1, 10):
         return value + more, at + 2
     return value, at + 1
 
@@ -303,11 +312,11 @@ def _year_behind(window: Window, rules: DateRules, at: int) -> tuple[int | None,
     """The year behind a day or month, over a comma, a slash or the word for year."""
     tokens = window.tokens
     step = at
-    if tokens[step] in BEFORE_YEAR:
+    if tokens[step] in BEFORE_YEAR or tokens[step] in rules.terms["of"]:
         if tokens[step] in DATE_SIGNS and window.gaps[step + 1]:
             return None, at
         step += 1
-    if tokens[step] == rules.vi["year"]:
+    if tokens[step] in rules.terms["year"]:
         digits = window.digits(step + 1)
         return _with_era(window, rules, int(digits), step + 2) if 3 <= len(digits) <= 4 else (None, at)
     year = year_of(tokens[step]) if window.words[step].number else None
@@ -326,7 +335,7 @@ def _from_month_name(window: Window, rules: DateRules, at: int) -> list[FoundDat
     if not word.capital:
         return []
     month = rules.months[tokens[at]]
-    short = len(tokens[at]) <= 4 and tokens[at] not in ("may", "june", "july")
+    short = len(tokens[at]) <= 4 and tokens[at] not in rules.never_short_months
     step = at + 1 + (short and tokens[at + 1] == ".")
     day = window.digits(step)
     if day and len(day) <= 2 and 1 <= int(day) <= 31:
@@ -334,7 +343,7 @@ def _from_month_name(window: Window, rules: DateRules, at: int) -> list[FoundDat
     year, end = _year_behind(window, rules, step)
     if year is not None:
         return [FoundDate(at, end, (Date(year, month),))]
-    ambiguous = tokens[at] in ("may", "march", "august") or window.vietnamese
+    ambiguous = tokens[at] in rules.ambiguous_months or window.classifies
     if short or (ambiguous and tokens[at - 1] not in rules.month_before) or window.starts_sentence(at):
         return []
     return [FoundDate(at, at + 1, (Date(None, month),))]
@@ -342,21 +351,22 @@ def _from_month_name(window: Window, rules: DateRules, at: int) -> list[FoundDat
 
 def _days_of_month(window: Window, rules: DateRules, at: int, month: int, step: int) -> list[FoundDate]:
     """March 25, March 25th 1655, March 25-27: the year behind the last day is the year of both."""
-    first, step = _day(window, step)
-    days = [(first, at, step), *_more_days(window, step)]
+    first, step = _day(window, rules, step)
+    days = [(first, at, step), *_more_days(window, rules, step)]
     year, end = _year_behind(window, rules, days[-1][2])
     days[-1] = (*days[-1][:2], end)
     return [FoundDate(begin, last, (Date(year, month, day),)) for day, begin, last in days]
 
 
-def _more_days(window: Window, step: int) -> list[tuple[int, int, int]]:
+def _more_days(window: Window, rules: DateRules, step: int) -> list[tuple[int, int, int]]:
     """The further days of a list or range, each with its tokens; days behind commas alone may be anything."""
     days: list[tuple[int, int, int]] = []
     closed, listed = 0, False
-    while len(days) < LISTED_DAYS and window.tokens[step] in DAY_JOINTS:
-        comma, listed = window.tokens[step] == ",", listed or window.tokens[step] in (",", "and", "&", "or")
-        begin = step + 1 + (comma and window.tokens[step + 1] in ("and", "or"))
-        day, end = _day(window, begin)
+    while len(days) < LISTED_DAYS and window.tokens[step] in rules.day_joints:
+        here = window.tokens[step]
+        comma, listed = here == ",", listed or here in (",", "&") or here in rules.listed_days
+        begin = step + 1 + (comma and window.tokens[step + 1] in rules.listed_days)
+        day, end = _day(window, rules, begin)
         if day not in DAYS:
             break
         days.append((day, begin, end))
@@ -369,12 +379,12 @@ def _more_days(window: Window, step: int) -> list[tuple[int, int, int]]:
     return days[:closed]
 
 
-def _day(window: Window, at: int) -> tuple[int, int]:
+def _day(window: Window, rules: DateRules, at: int) -> tuple[int, int]:
     """A day of the month in digits and where it ends; (0, at) if there is none."""
     digits = window.digits(at)
     if not 1 <= len(digits) <= 2:
         return 0, at
-    return int(digits), at + 1 + (window.tokens[at + 1] in ORDINAL_ENDINGS)
+    return int(digits), at + 1 + (window.tokens[at + 1] in rules.ordinal_endings)
 
 
 def _from_day(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
@@ -382,7 +392,7 @@ def _from_day(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     if not 1 <= day <= 31:
         return []
     if window.tokens[end] in DATE_SIGNS and window.gaps[end] == "":
-        found = _numeric(window, at + 1, end, cue=True)
+        found = _numeric(window, rules, at + 1, end, cue=True)
         return [found._replace(first=at)] if found else [FoundDate(at, end, (Date(None, None, day),))]
     found = _day_then_month(window, rules, at + 1, end, day)
     if found:
@@ -394,7 +404,7 @@ def _from_day(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
 
 def _day_then_month(window: Window, rules: DateRules, first: int, last: int, day: float) -> FoundDate | None:
     """25 tháng 3 năm 1655; three months and ten days are no date."""
-    if window.tokens[last] != rules.vi["month"] or day not in DAYS:
+    if window.tokens[last] not in rules.terms["month"] or day not in DAYS:
         return None
     month, end = _small(window, rules, last + 1, rules.spelt_months)
     if not 1 <= month <= 12 or window.tokens[end] in rules.not_dates:
@@ -418,7 +428,7 @@ def _from_year(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     if not 1 <= len(digits) <= 4 or window.gaps[at + 1] == "":
         return []
     value, before, behind = int(digits), window.tokens[at - 1], window.tokens[at + 2]
-    if value % 10 == 0 and before in (rules.vi["those"], rules.vi["some"]):
+    if value % 10 == 0 and before in rules.terms["several"]:
         start = value if value >= 100 else 1900 + value
         return [FoundDate(at, at + 2, (Date(start, None, None, 10),))]
     if value < FIRST_YEAR and (behind in rules.not_dates or before in rules.each or behind == "%"):
@@ -444,9 +454,9 @@ def _from_quarter(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
 
 
 def _from_century(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
-    if window.tokens[at + 1] not in (rules.vi["ky"], rules.vi["ki"]):
+    if window.tokens[at + 1] not in rules.terms["century_end"]:
         return []
-    step = at + 2 + (window.tokens[at + 2] == rules.vi["th"])
+    step = at + 2 + (window.tokens[at + 2] in rules.terms["rank"])
     number, end = _small(window, rules, step, rules.spelt_days)
     if not number:
         number, end = ROMAN.get(window.words[step].text, 0), step + 1
@@ -464,7 +474,7 @@ def _century(window: Window, rules: DateRules, first: int, number: int, end: int
 
 def _from_decade(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     """thập niên 1990, thập kỷ 90."""
-    if window.tokens[at + 1] not in (rules.vi["age"], rules.vi["ky"], rules.vi["ki"]):
+    if window.tokens[at + 1] not in rules.terms["decade_end"]:
         return []
     digits = window.digits(at + 2)
     if len(digits) not in (2, 4) or digits[-1] != "0":
@@ -473,13 +483,14 @@ def _from_decade(window: Window, rules: DateRules, at: int) -> list[FoundDate]:
     return [FoundDate(at, at + 3, (Date(year, None, None, 10),))]
 
 
-def _decade(window: Window, first: int, last: int) -> FoundDate | None:
+def _decade(window: Window, rules: DateRules, first: int, last: int) -> FoundDate | None:
     """1990s, 1990's, the 90s."""
     end = last + 1 + (window.tokens[last] == "'")
     digits = window.digits(first)
     if window.tokens[end - 1] != "s" or len(digits) not in (2, 4) or digits[-1] != "0":
         return None
-    if len(digits) == 2 and window.tokens[first - 1] not in ("the", "'", "’", "early", "late", "mid", "-"):
+    before = window.tokens[first - 1]
+    if len(digits) == 2 and before not in ("'", "’", "-") and before not in rules.terms["decade_before"]:
         return None
     year = int(digits) if len(digits) == 4 else 1900 + int(digits)
     return FoundDate(first, end, (Date(year, None, None, 100 if year % 100 == 0 and year < 2000 else 10),))
@@ -498,24 +509,24 @@ def day_and_month(window: Window, rules: DateRules, first: int, at: int, day: fl
 def _century_or_quarter(window: Window, rules: DateRules, first: int, last: int, number: float) -> FoundDate | None:
     """5th century BCE, 20th-century, third quarter of 2024."""
     at = last + (window.tokens[last] == "-")
-    if window.tokens[at] in ("century", "centuries") and number in range(1, 31):
+    if window.tokens[at] in rules.terms["centuries"] and number in range(1, 31):
         return _century(window, rules, first, int(number), at + 1)
-    if window.tokens[last] == "quarter" and number in range(1, 5):
+    if window.tokens[last] in rules.terms["quarters"] and number in range(1, 5):
         year, end = _year_behind(window, rules, last + 1)
         return FoundDate(first, end, (Date(year, 3 * int(number) - 2, None, 1, 3),)) if year else None
     return None
 
 
-def _numeric(window: Window, first: int, last: int, cue: bool = False) -> FoundDate | None:
+def _numeric(window: Window, rules: DateRules, first: int, last: int, cue: bool = False) -> FoundDate | None:
     """1655-03-25, 25/3/1655, 9/2025, and with a cue or beyond doubt 30/4."""
     parts, end = _number_parts(window, first)
-    cue = cue or window.tokens[first - 1] == "on"
+    cue = cue or window.tokens[first - 1] in rules.terms["dated_by"]
     if not all(parts):
         return None
     if len(parts) == 3:
-        readings = _three_parts(parts, window.vietnamese)
+        readings = _three_parts(parts, window.day_first)
     elif len(parts) == 2:
-        readings = _two_parts(parts, window.tokens[last], window.vietnamese, cue)
+        readings = _two_parts(parts, window.tokens[last], window.day_first, cue)
     else:
         return None
     dates = tuple(date for date in readings if valid(date))
@@ -534,7 +545,7 @@ def _number_parts(window: Window, first: int) -> tuple[list[str], int]:
     return parts, at
 
 
-def _three_parts(parts: list[str], vietnamese: bool) -> list[Date]:
+def _three_parts(parts: list[str], day_is_first: bool) -> list[Date]:
     if any(len(part) > 4 for part in parts):
         return []
     a, b, c = (int(part) for part in parts)
@@ -546,10 +557,10 @@ def _three_parts(parts: list[str], vietnamese: bool) -> list[Date]:
     day_first, month_first = Date(year, b, a), Date(year, a, b)
     if a == b or not valid(month_first):
         return [day_first]
-    return [day_first] if vietnamese and valid(day_first) else [day_first, month_first]
+    return [day_first] if day_is_first and valid(day_first) else [day_first, month_first]
 
 
-def _two_parts(parts: list[str], sign: str, vietnamese: bool, cue: bool) -> list[Date]:
+def _two_parts(parts: list[str], sign: str, day_first: bool, cue: bool) -> list[Date]:
     if any(len(part) > 4 for part in parts):
         return []
     a, b = (int(part) for part in parts)
@@ -558,7 +569,7 @@ def _two_parts(parts: list[str], sign: str, vietnamese: bool, cue: bool) -> list
     if len(parts[0]) == 4:
         return _year_and_more(a, b, sign, len(parts[1]))
     like_fraction = a < b and b in (2, 3, 4, 5, 6, 8, 10)
-    if vietnamese and (cue or (sign == "/" and not like_fraction)):
+    if day_first and (cue or (sign == "/" and not like_fraction)):
         return [Date(None, b, a)]
     return [Date(None, b, a), Date(None, a, b)] if cue else []
 
@@ -638,21 +649,21 @@ def dates_in_order(earlier: Date, later: Date) -> bool:
 def weekday_at(window: Window, rules: DateRules, at: int) -> tuple[int, int]:
     """The weekday (1 is Monday) at a token and where it ends; (0, at) if there is none."""
     here, word = window.tokens[at], window.words[at]
-    if here == rules.vi["sunday"]:
-        return (7, at + 2) if window.tokens[at + 1] == rules.vi["sunday_end"] else (0, at)
-    if here == rules.vi["th"]:
-        return _thu(window, rules, at)
+    if here in rules.terms["sunday"]:
+        return (7, at + 2) if window.tokens[at + 1] in rules.terms["sunday_end"] else (0, at)
+    if here in rules.terms["rank"]:
+        return _numbered_weekday(window, rules, at)
     if here in rules.weekdays:
         return rules.weekdays[here], at + 1
-    beside = window.tokens[at - 2] if here in ("sat", "sun") else "mon"
-    if not word.capital or window.vietnamese or (beside not in rules.short_weekdays and beside not in rules.weekdays):
+    beside = window.tokens[at - 2] if here in rules.ambiguous_weekdays else next(iter(rules.short_weekdays))
+    if not word.capital or window.classifies or (beside not in rules.short_weekdays and beside not in rules.weekdays):
         return 0, at
     return rules.short_weekdays.get(here, 0), at + 1
 
 
-def _thu(window: Window, rules: DateRules, at: int) -> tuple[int, int]:
+def _numbered_weekday(window: Window, rules: DateRules, at: int) -> tuple[int, int]:
     """thứ Hai is Monday; thứ hai is Monday behind a word of time and an ordinal behind a noun."""
-    number = rules.thu.get(window.tokens[at + 1], 0)
+    number = rules.numbered_weekdays.get(window.tokens[at + 1], 0)
     if not number:
         return 0, at
     before = window.tokens[at - 1]
@@ -674,19 +685,19 @@ def clock_behind(window: Window, rules: DateRules, first: int, last: int, value:
     here = window.tokens[last]
     if here == ":":
         return _colon_clock(window, rules, first, last) if window.gaps[last] == "" == window.gaps[last + 1] else None
-    if here == "past":
+    if here in rules.terms["past"]:
         return past_or_to(window, rules, last, value)
     if not 0 <= value <= 24:
         return None
-    if here == rules.vi["half"] and window.vietnamese:
+    if here in rules.terms["half"] and window.classifies:
         return _finish_clock(window, rules, int(value), 30, last + 1, None) if value in HOURS else None
     if value % 1:
         return _dotted_clock(window, rules, first, last)
-    if here == rules.vi["hour"] or here == "h" or here == "g":
+    if here in rules.terms["hour"] or here == "h" or here == "g":
         return _hour_clock(window, rules, first, int(value), last)
-    if here == "o'clock":
+    if here in rules.terms["oclock"]:
         return _finish_clock(window, rules, int(value), 0, last + 1, None)
-    if here in ("am", "pm") or (not window.vietnamese and longest(rules.day_parts, window.tokens, last)):
+    if here in rules.terms["noon"] or (not window.classifies and longest(rules.day_parts, window.tokens, last)):
         return _dotted_clock(window, rules, first, last) or _finish_clock(window, rules, int(value), 0, last, None)
     return None
 
@@ -697,9 +708,9 @@ def past_or_to(window: Window, rules: DateRules, at: int, minutes: float) -> Clo
     hour = rules.hours.get(word) or (int(word) if len(window.digits(at + 1)) in (1, 2) else 0)
     if hour not in HOURS or minutes not in range(1, 60):
         return None
-    end = at + 2 + (window.tokens[at + 2] == "o'clock")
+    end = at + 2 + (window.tokens[at + 2] in rules.terms["oclock"])
     found = _finish_clock(window, rules, hour, 0, end, None)
-    shift = minutes if window.tokens[at] == "past" else -minutes
+    shift = minutes if window.tokens[at] in rules.terms["past"] else -minutes
     return found._replace(minutes=tuple((start + shift) % DAY for start in found.minutes))
 
 
@@ -741,14 +752,14 @@ def _hour_clock(window: Window, rules: DateRules, first: int, hour: int, last: i
 def _minutes(window: Window, rules: DateRules, last: int) -> tuple[int, int]:
     """The minutes behind the word for hour, and where they end."""
     tokens, at = window.tokens, last + 1
-    if tokens[at] == rules.vi["half"]:
+    if tokens[at] in rules.terms["half"]:
         return 30, at + 1
-    less = tokens[at] == rules.vi["less"]
+    less = tokens[at] in rules.terms["less"]
     value, end = _small(window, rules, at + less, rules.spelt_days)
     glued = tokens[last] in ("h", "g") and window.gaps[at] == ""
     alone = len(window.digits(at)) == 2 and not _is_counted(window, rules, end)
-    if value <= 59 and end > at and (tokens[end] == rules.vi["minute"] or less or glued or alone):
-        return -value if less else value, end + (tokens[end] in (rules.vi["minute"], "'"))
+    if value <= 59 and end > at and (tokens[end] in rules.terms["minute"] or less or glued or alone):
+        return -value if less else value, end + (tokens[end] == "'" or tokens[end] in rules.terms["minute"])
     return 0, at
 
 
@@ -757,7 +768,7 @@ def _is_counted(window: Window, rules: DateRules, at: int) -> bool:
     here = window.tokens[at]
     if here in rules.day_parts or not window.words[at].word:
         return False
-    return (here in rules.not_dates and here != rules.vi["day"]) or longest(
+    return (here in rules.not_dates and here not in rules.terms["day"]) or longest(
         rules.counted, window.tokens, at
     ) is not None
 

@@ -1,17 +1,16 @@
-"""Numbers as they are written: in digits of both formats and in words, and the units, scales and nouns around them.
+"""Numbers as they are written: in digits and in words, and the units, scales and nouns around them.
 
-The tables are compiled from rules/numbers.yaml once for each language; everything here is a look-up by token.
+The tables are compiled from the rules of `numbers` once for each language; everything here is a look-up by token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
-from math import inf
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from stillme.figures.dates import ORDINAL_ENDINGS, Phrases, Window, cells, date_rules, phrases, valued
-from stillme.languages import load
+from stillme.figures.dates import Phrases, Window, cells, date_rules, phrases, valued
+from stillme.languages import DEFAULT, compiled, has, is_served, language_of, languages, load
 from stillme.text.tokens import Text, fold
 
 __all__ = [
@@ -20,12 +19,10 @@ __all__ = [
     "Unit",
     "back",
     "digits",
-    "english_words",
     "extended",
     "scaled",
     "scaled_like",
     "tables_of",
-    "vietnamese_words",
 ]
 
 SPACES: Final = frozenset((" ", "\u00a0", "\u202f", "\u2009"))
@@ -82,28 +79,20 @@ class Unit(NamedTuple):
         return tuple((v + self.offset) * self.factor for v in values)
 
 
-# Vietnamese words of the number grammar by what they do.
-GRAMMAR: Final = {
-    "one": "một", "three": "ba", "four": "tư", "ten": "mười", "tens": "mươi", "dozens": "chục", "hundred": "trăm",
-    "odd": "linh", "odd_too": "lẻ", "half": "rưỡi", "zero": "không", "point": "phẩy", "part": "phần", "share": "nửa",
-    "number": "số", "rank": "thứ", "prize": "giải", "lead": "đầu", "lead_end": "tiên", "times": "lần",
-    "among": "giữa", "and": "và", "minus": "âm",
-}  # fmt: skip
-
-
 class Tables:
     """The words of numbers and units of one language, compiled for look-up; `folded` is typed without accents."""
 
-    def __init__(self, language: str, folded: bool) -> None:
-        self.format = language if language in ("en", "vi") else "other"
-        self.vietnamese = language == "vi"
+    def __init__(self, code: str, folded: bool) -> None:
+        self.language = code
+        self.own = language_of(code)
+        self.decimal = self.own.decimal if is_served(code) else ""
+        self.classifies, self.day_first = has(code, "classifiers"), has(code, "day_first")
         self.folded = folded
         self.rules = date_rules(folded)
         rules = load("numbers")
-        own = "vi" if self.vietnamese else "en"
-        self._number_words(rules, own)
+        self._number_words(rules)
         self._words_around(rules)
-        self._neighbours(rules, own)
+        self._neighbours(rules)
 
     def key(self, word: str) -> str:
         """A word of the rule file as it stands in the text."""
@@ -113,86 +102,99 @@ class Tables:
         """A row of the rule file as a set."""
         return frozenset(map(self.key, words.split()))
 
-    def rows(self, named: dict[str, Any]) -> list[tuple[str, str]]:
+    def rows(self, named: dict[str, str]) -> list[tuple[str, str]]:
         """Named rows as pairs of a word and the name of its row."""
-        texts = ((name, " ".join(r.values()) if isinstance(r, dict) else r) for name, r in named.items())
-        return [(self.key(word), name) for name, text in texts for word in text.replace("|", "").split()]
+        return [(self.key(word), name) for name, row in named.items() for word in row.split()]
 
-    def _number_words(self, rules: dict[str, Any], own: str) -> None:
+    def mine(self, name: str) -> str:
+        """A row of this language; of the default one where it has none."""
+        found = self.own.rules("numbers").get(name)
+        return str(language_of(DEFAULT).rules("numbers").get(name, "") if found is None else found)
+
+    def spell(self, tokens: Sequence[str], i: int, start: float | None = None) -> tuple[Numeral, int] | None:
+        """The number in words that begins at a token, and where it ends; `start` is the one of "a hundred"."""
+        if tokens[i + 1] not in self.grammar and tokens[i] in self.spelt:
+            return self.spelt[tokens[i]], i + 1
+        read = self.own.spelt(tokens, self, i, start)
+        return (Numeral((read[0],), *read[1:3]), read[3]) if read else None
+
+    def _number_words(self, rules: dict[str, Any]) -> None:
         folded = self.folded
-        self.vi = {name: self.key(word) for name, word in GRAMMAR.items()}
-        self.numerals = valued(rules["numerals"][own], folded)
+        self.terms = {name: self.row(words) for name, words in rules["terms"].items()}
+        self.past_or_to = self.terms["past"] | self.terms["to"]
+        self.halves = self.row(rules["starters"]["half"])
+        self.numerals = valued(self.mine("numerals"), folded)
         self.spelt = {word: Numeral((value,)) for word, value in self.numerals.items()}
-        self.behind_ten = valued(rules["numerals"]["vi_behind_ten"], folded)
+        self.behind_ten = valued(rules["behind_ten"], folded)
         self.signs_of_number = valued(rules["signs"])
-        self.scales = valued(rules["scales"]["en"]) | valued(rules["scales"][own], folded)
+        default = language_of(DEFAULT).rules("numbers")
+        self.scales = valued(default["scales"]) | valued(self.mine("scales"), folded)
         self.suffixes = valued(rules["suffixes"])
-        self.ordinals = valued(rules["ordinals"]["en"]) | valued(rules["ordinals"]["vi"], folded)
+        self.ordinals = valued(rules["ordinals"], folded)
         self.times = valued(rules["times"])
         self.fractions = valued(rules["fractions"])
-        self.grammar = frozenset((*self.numerals, *self.scales, *self.behind_ten, *self.ordinals, "-", "and")) | {
-            self.vi[name] for name in ("tens", "odd", "odd_too", "half", "point")
-        }
-        articles = {"a": "article", "an": "article", "both": "times"}
-        self.starters = _starters(rules, self.vietnamese, self.key)
-        self.with_articles = self.starters if self.vietnamese else self.starters | articles
+        inside = frozenset[str]().union(*(self.terms[name] for name in ("tens", "odd", "half", "point", "and")))
+        self.grammar = inside | {*self.numerals, *self.scales, *self.behind_ten, *self.ordinals, "-"}
+        self.starters = _starters(self)
+        articles = self.own.rules("numbers").get("articles") or {}
+        self.with_articles = self.starters | dict(self.rows(articles))
 
     def _words_around(self, rules: dict[str, Any]) -> None:
         row = self.row
-        self.units, self.signs = _units(rules, self.vietnamese, self.folded)
+        self.units, self.signs = _units(self, rules)
         self.not_units = {self.key(word): row(behind) for word, behind in rules["not_units"].items()}
         self.single_units = _single_units(self)
-        self.between = frozenset(rules["between"].split())
-        codes = [(w, code) for code, line in rules["money"].items() for w in cells(line, 3)[0].split()]
+        self.between = row(rules["between"])
+        codes = [(w, code) for code, signs in rules["money"].items() for w in signs.split()]
         self.money_before: Phrases[Unit] = _backwards((word, Unit(code, f"money:{code}")) for word, code in codes)
         self.hedges: Phrases[str] = _backwards(self.rows(rules["hedges"]))
         self.hedges_behind = phrases(self.rows(rules["hedges_behind"]))
         self.than_under, self.than_none = row(rules["than_under"]), row(rules["than_none"])
-        self.bound_turned = row(" ".join(rules["bound_turned"].values()))
-        self.turned_across, self.comparing = row(rules["turned_across"]), frozenset(("than", self.key("hơn")))
+        self.than = row(rules["than"])
+        self.bound_turned, self.turned_across = row(rules["bound_turned"]), row(rules["turned_across"])
+        self.comparing = self.terms["than"]
         self.date_bounds = {self.key(w): kind for kind, words in rules["date_bounds"].items() for w in words.split()}
         self.products, self.whole_before = row(rules["products"]), row(rules["whole_before"])
         self.labels: Phrases[str] = _backwards(self.rows(rules["labels"]))
         self.loose_labels, self.label_short = row(rules["loose_labels"]), row(rules["label_short"])
         self.amount_numbers, self.joined = row(rules["number_not_label"]), row(rules["joined"])
-        self.ordinal_before = row(rules["ordinal_before"])
+        self.ordinal_before, self.ordinal_endings = row(rules["ordinal_before"]), row(rules["ordinal_endings"])
         self.no_ordinal_before, self.no_ordinal_after = (row(rules["no_ordinal"][k]) for k in ("before", "after"))
         self.not_one, self.not_three = row(rules["not_one"]), row(rules["not_three"])
-        self.plurals, self.singulars = row(rules["plurals"]), row(rules["singulars"])
+        self.plurals, self.singulars, self.places = row(rules["plurals"]), row(rules["singulars"]), row(rules["places"])
         self.needs_counted = row(rules["needs_counted"]) | (frozenset(self.numerals) if self.folded else frozenset())
         self.counted = phrases((self.key(w), True) for w in rules["counted"].split())
         for word, options in self.units.items():
             self.counted.setdefault(word, []).extend((rest, True) for rest, _ in options)
 
-    def _neighbours(self, rules: dict[str, Any], own: str) -> None:
-        row, vi = self.row, self.vi
-        self.minus = frozenset(("-", "−", "–", "minus", vi["minus"]))
-        self.ranges = row(rules["ranges"][own])
-        self.range_before = row(rules["range_before"])
-        self.scores, self.score_words = row(rules["scores"][own]), row(rules["score_words"])
-        self.date_joints = row(rules["date_joints"][own])
-        self.date_fillers = row(rules["date_fillers"])
+    def _neighbours(self, rules: dict[str, Any]) -> None:
+        row, terms = self.row, self.terms
+        self.minus = frozenset("-−–") | terms["minus"]
+        self.ranges, self.scores = row(self.mine("ranges")), row(self.mine("scores"))
+        self.range_before, self.score_words = row(rules["range_before"]), row(rules["score_words"])
+        self.date_joints, self.date_fillers = row(self.mine("date_joints")), row(rules["date_fillers"])
+        eras = (self.key(word.split("_")[0]) for words in rules["eras"].values() for word in words.split())
         self.left = _flags(
             (SIGN, (*self.money_before, *self.minus, *"[【(,;^")),
             (HEDGE, (*self.hedges, "-")),
             (LABEL, self.labels),
             (YEAR, row(rules["year_before"])),
             (AGE, row(rules["age_before"])),
-            (ONE_BEFORE, row(rules["one_before"][own])),
-            (ONE_TIME_BEFORE, row(rules["one_time_before"][own])),
+            (ONE_BEFORE, row(self.mine("one_before"))),
+            (ONE_TIME_BEFORE, row(self.mine("one_time_before"))),
         )
         self.right = _flags(
             (SIGN, ".)/"),
             (HEDGE, self.hedges_behind),
             (EXTENDS, (*self.scales, *self.suffixes, *self.signs_of_number, *TIMES_TEN)),
             (MONTH, self.rules.months),
-            (TIMED, _timed(rules, self.key)),
+            (TIMED, (*row(rules["behind_number"]), *"/-–:'", *eras)),
             (UNIT, (*self.units, *(w.lower() for w in self.signs), *self.between, "-", "(")),
-            (JOINT, (*self.ranges, *self.products, *self.fractions, "/", "-", vi["part"], "and", vi["and"])),
+            (JOINT, (*self.ranges, *self.products, *self.fractions, "/", "-", *terms["part"], *terms["and"])),
         )
 
 
-tables_of = cache(Tables)
+tables_of = compiled(Tables)
 
 
 def _flags(*kinds: tuple[int, Iterable[str]]) -> dict[str, int]:
@@ -206,7 +208,7 @@ def _flags(*kinds: tuple[int, Iterable[str]]) -> dict[str, int]:
 
 def _single_units(t: Tables) -> dict[str, Unit]:
     """Units that are one word, always the same unit, and complete: most measures end with one."""
-    other = {*t.rules.months, *t.scales, *t.suffixes, *t.not_units, t.rules.vi["hour"], t.rules.vi["month"]}
+    other = {*t.rules.months, *t.scales, *t.suffixes, *t.not_units, *t.terms["hour"], *t.terms["month"]}
     found: dict[str, Unit] = {}
     for word, options in t.units.items():
         rest, unit = options[0] if len(options) == 1 else (("",), None)
@@ -215,38 +217,48 @@ def _single_units(t: Tables) -> dict[str, Unit]:
     return found
 
 
-def _units(rules: dict[str, Any], vietnamese: bool, folded: bool) -> tuple[Phrases[Unit], Phrases[Unit]]:
+def _units(t: Tables, rules: dict[str, Any]) -> tuple[Phrases[Unit], Phrases[Unit]]:
     """Units by their words and by their signs, in which capitals count."""
     words: list[tuple[str, Unit]] = []
     signs: list[tuple[str, Unit]] = []
-    english: set[str] = set()
-    for unit, sign_row, en, vi in (*_measures(rules), *_currencies(rules)):
+    for unit, sign_row, named in (*_measures(rules), *_currencies(rules)):
         signs += [(sign, unit) for sign in sign_row.split()]
-        words += [(word, unit) for word in f"{en} {vi}".split()]
-        if unit.dimension in POSSESSIVE:
-            owners = [f"{word}'s" for word in en.split() if word[-1] != "s" and word.isalpha()]
-            words += [(word, unit) for word in owners]
-            english |= set(owners)
-        english |= set(en.split())
-    if not vietnamese:
-        words = [(word, unit) for word, unit in words if word in english or not word.isascii()]
+        words += [(word, unit) for code, word in named if _is_read(t, code, word, named)]
     exact = phrases(signs, exact=True)
     for sign, unit in signs:
         if sign[-1] in "²³":
             exact.setdefault(sign, []).append(((), unit))
-    table = phrases(words, folded=folded)
-    if folded:
+    table = phrases(words, folded=t.folded)
+    if t.folded:
         for word in rules["not_units_unaccented"].split():
             table[word] = [option for option in table.get(word, ()) if option[0]]
     return table, exact
 
 
-def _measures(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, str, str]]:
-    """Each unit with its signs, its English and its Vietnamese words."""
+Named = list[tuple[str, str]]  # the words for a unit, each behind the code of its language
+
+
+def _is_read(t: Tables, code: str, word: str, named: Named) -> bool:
+    """Whether a text may mean a unit by a word: one of another language only where its letters tell it from every other word."""
+    if code in ("", DEFAULT, t.own.code) or has(t.language, "accents") or not word.isascii():
+        return True
+    return (DEFAULT, word) in named
+
+
+def _named(section: str, name: str, dimension: str = "") -> Named:
+    """The words for a unit in all languages, then what belongs to it: a month's notice, a mile's walk."""
+    rows = {each.code: str(each.rules("numbers").get(section, {}).get(name, "")).split() for each in languages()}
+    owning = [code for code in rows if dimension in POSSESSIVE and has(code, "genitive_s")]
+    owned = [(code, f"{w}'s") for code in owning for w in rows[code] if w[-1] != "s" and w.isalpha()]
+    return [*((code, word) for code, row in rows.items() for word in row), *owned]
+
+
+def _measures(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, Named]]:
+    """Each unit with its signs and its words."""
     customary = frozenset(rules["customary"].split())
     for dimension, units in rules["units"].items():
         for name, line in units.items():
-            factor, signs, en, vi, offset = cells(line, 5)
+            factor, signs, offset = cells(str(line), 3)
             unit = Unit(
                 name,
                 dimension,
@@ -257,17 +269,15 @@ def _measures(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, str, str]]:
                 plain=factor == "1" and not offset and name not in BINARY,
                 single=dimension not in ("time", "span", "degree") and name not in customary,
             )
-            yield unit, signs, en, vi
+            yield unit, signs, _named("unit_words", name, dimension)
 
 
-def _currencies(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, str, str]]:
+def _currencies(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, Named]]:
     """Each currency and its hundredth, in the same form; a currency sign is a word, in which capitals do not count."""
-    for code, line in rules["money"].items():
-        signs, en, vi = cells(line, 3)
-        yield Unit(code, f"money:{code}"), "", f"{signs} {en}", vi
-    for code, line in rules["parts"].items():
-        en, vi = cells(line, 2)
-        yield Unit("cent", f"money:{code}", 0.01, plain=False), "", en, vi
+    for code, signs in rules["money"].items():
+        yield Unit(code, f"money:{code}"), "", [*(("", sign) for sign in signs.split()), *_named("money_words", code)]
+    for code in rules["money_parts"]:
+        yield Unit("cent", f"money:{code}", 0.01, plain=False), "", _named("money_parts", code)
 
 
 def _backwards(rows: Iterable[tuple[str, str | Unit]]) -> Phrases[Any]:
@@ -279,38 +289,28 @@ def _backwards(rows: Iterable[tuple[str, str | Unit]]) -> Phrases[Any]:
     return phrases((reversed_row(row), payload) for row, payload in rows)
 
 
-def _timed(rules: dict[str, Any], key: Callable[[str], str]) -> frozenset[str]:
-    """Tokens behind a number that may make it a date, a clock time or an ordinal."""
-    found = {*ORDINAL_ENDINGS, *"/-–:'", "of", "s", "h", "g", "century", "centuries", "quarter", "o'clock", "past"}
-    found |= {key("tháng"), key("giờ"), key("rưỡi")}
-    for row in (*rules["day_parts"].values(), *rules["eras"].values()):
-        found |= {key(word.split("_")[0]) for word in row.partition("|")[0].split()}
-    return frozenset(found)
-
-
-def _starters(rules: dict[str, Any], vietnamese: bool, key: Callable[[str], str]) -> dict[str, str]:
+def _starters(t: Tables) -> dict[str, str]:
     """Which method of the scan reads the figure that a word may begin."""
-    found = dict.fromkeys(valued(rules["signs"]), "sign")
-    found |= dict.fromkeys((*valued(rules["months"]["en"]), *valued(rules["months"]["short"]), "q"), "date")
-    found |= dict.fromkeys((*valued(rules["weekdays"]["en"]), *valued(rules["weekdays"]["short"])), "weekday")
-    if vietnamese:
-        found |= dict.fromkeys(map(key, valued(rules["numerals"]["vi"])), "spelt")
-        found |= dict.fromkeys(map(key, ("ngày", "mùng", "mồng", "tháng", "quý", "thế", "thập")), "date")
-        found |= dict.fromkeys(map(key, ("thứ", "hạng", "giải", "đầu")), "rank")
-        found |= {key("chủ"): "weekday", key("nửa"): "half", key("giữa"): "clock", key("chính"): "clock"}
-        return found | {key("năm"): "five_or_year", key("một"): "one"}
-    found |= dict.fromkeys(valued(rules["numerals"]["en"]), "spelt") | dict.fromkeys(
-        valued(rules["scales"]["en"]), "scale"
-    )
-    found |= dict.fromkeys(valued(rules["ordinals"]["en"]), "ordinal") | dict.fromkeys(
-        valued(rules["clock_words"]["en"]), "clock"
-    )
-    return found | dict.fromkeys(valued(rules["times"]), "times") | {"half": "half", "quarter": "ordinal", "one": "one"}
+    found = dict.fromkeys(t.signs_of_number, "sign") | dict.fromkeys((*t.rules.months, "q"), "date")
+    found |= dict.fromkeys((*t.rules.weekdays, *t.rules.short_weekdays), "weekday") | dict.fromkeys(t.numerals, "spelt")
+    if not t.classifies:
+        for name, reader in (
+            ("scales", "scale"),
+            ("ordinals", "ordinal"),
+            ("clock_words", "clock"),
+            ("times", "times"),
+        ):
+            found |= dict.fromkeys(valued(t.mine(name)), reader)
+    mine = t.own.rules("numbers").get("starters") or language_of(DEFAULT).rules("numbers")["starters"]
+    return found | dict(t.rows(mine))
 
 
 @lru_cache(maxsize=1 << 14)
-def digits(text: str, format_: str) -> Numeral | None:
-    """The number that a token of digits, dots and commas writes; a code where it is no number."""
+def digits(text: str, decimal_sign: str) -> Numeral | None:
+    """The number that a token of digits, dots and commas writes; a code where it is no number.
+
+    `decimal_sign` is what stands before the decimals in the language; "" where that is not known.
+    """
     dots, commas = text.count("."), text.count(",")
     if not dots and not commas:
         if not text.isdecimal():
@@ -330,12 +330,12 @@ def digits(text: str, format_: str) -> Numeral | None:
     if not _thousands(groups):
         return Numeral((decimal,), len(groups[1]), 1.0, text)
     whole = float("".join(groups))
-    if format_ == "other":
+    if not decimal_sign:
         return Numeral((whole, decimal), 3, 1.0, text)
-    if separator == ("," if format_ == "en" else "."):
+    if separator != decimal_sign:
         return Numeral((whole,), 0, 1.0, text)
-    # A Vietnamese decimal comma before three digits may be an English thousands comma: Vietnamese writers use both.
-    return Numeral((decimal,), 3, 1.0, text) if format_ == "en" else Numeral((decimal, whole), 3, 1.0, text)
+    # A decimal comma before three digits may be an English thousands comma: writers of languages with the comma use both.
+    return Numeral((decimal,) if decimal_sign == "." else (decimal, whole), 3, 1.0, text)
 
 
 def _mixed_separators(text: str, decimal: str) -> Numeral:
@@ -394,7 +394,7 @@ def scaled(window: Window, t: Tables, numeral: Numeral, j: int) -> tuple[Numeral
     while more := _smaller_scale(window, t, j, smallest):
         amount, smallest, j = more
         values = tuple(v + amount for v in values)
-    if tokens[j] == t.vi["half"]:
+    if tokens[j] in t.terms["half"]:
         values, smallest, j = tuple(v + scale / 2 for v in values), scale / 10, j + 1
     return Numeral(values, numeral.decimals, smallest, "", False), j
 
@@ -403,10 +403,10 @@ def _smaller_scale(window: Window, t: Tables, j: int, limit: float) -> tuple[flo
     """What a number with a smaller scale adds, its scale and its end: the 200 nghìn, 2 trăm nghìn of 1 triệu."""
     tokens = window.tokens
     if not window.words[j].number:
-        read = vietnamese_words(window, t, j) if t.vietnamese and tokens[j] in t.numerals else None
+        read = t.spell(tokens, j) if t.classifies and tokens[j] in t.numerals else None
         amount = read[0].values[0] if read else 0.0
         return (amount, read[0].scale, read[1]) if read and 100 <= amount < limit and read[0].scale > 1 else None
-    more, scale, end = digits(window.words[j].text, t.format), 1.0, j + 1
+    more, scale, end = digits(window.words[j].text, t.decimal), 1.0, j + 1
     while tokens[end] in t.scales:
         scale *= t.scales[tokens[end]]
         end += 1
@@ -454,124 +454,6 @@ def _spaced(window: Window, t: Tables, i: int, numeral: Numeral) -> tuple[Numera
         return numeral, i + 1
     text = "".join(parts)
     return Numeral((float(text),), 0, 1.0, text, phone), j
-
-
-def english_words(window: Window, t: Tables, i: int, start: float | None = None) -> tuple[Numeral, int] | None:
-    """two hundred and five, one and a half million; `start` is the one of "a hundred"."""
-    tokens = window.tokens
-    if tokens[i + 1] not in t.grammar and tokens[i] in t.spelt:
-        return t.spelt[tokens[i]], i + 1
-    total, group, scale, j = 0.0, start, 1.0, i
-    while True:
-        here = tokens[j]
-        if here in t.numerals and _continues(group, t.numerals[here]):
-            group = (group or 0) + t.numerals[here]
-            j += 1
-            if tokens[j] == "-" and group % 100 >= 20 and t.numerals.get(tokens[j + 1], 99) < 10:
-                j += 1
-        elif here in t.scales and group is not None:
-            size = t.scales[here]
-            if size <= 100:
-                group *= size
-            else:
-                total, group, scale = total + group * size, None, size
-            j += 1
-        elif here == "and" and (group is None or group % 100 == 0) and tokens[j + 1] in t.numerals and (total or group):
-            j += 1
-        elif here == "and" and tokens[j + 1 : j + 3] == ["a", "half"] and group is not None:
-            group, j = group + 0.5, j + 3
-        else:
-            break
-    if j == i:
-        return None
-    value = total + (group or 0)
-    return Numeral((value,), int(value % 1 > 0), scale if group is None else 1.0), j
-
-
-def vietnamese_words(window: Window, t: Tables, i: int) -> tuple[Numeral, int] | None:
-    """hai mươi mốt, năm trăm linh năm, hai nghìn không trăm linh tám, ba triệu rưỡi."""
-    tokens = window.tokens
-    if tokens[i + 1] not in t.grammar:
-        return (t.spelt[tokens[i]], i + 1) if tokens[i] in t.spelt else None
-    group, j = _vietnamese_group(window, t, i)
-    if j == i:
-        return None
-    total, limit = 0.0, inf
-    while True:
-        scale = 1.0
-        while t.scales.get(tokens[j], 0) >= 1000:
-            scale *= t.scales[tokens[j]]
-            j += 1
-        total += group * scale
-        if scale == 1.0 or scale >= limit:
-            break
-        limit = scale
-        if tokens[j] == t.vi["half"]:
-            return Numeral((total + scale / 2,), 0, scale / 10), j + 1
-        group, end = _vietnamese_group(window, t, j, more=True)
-        if end == j:
-            break
-        j = end
-    if tokens[j] == t.vi["point"] and tokens[j + 1] in t.numerals:
-        return Numeral((total + t.numerals[tokens[j + 1]] / 10,), 1), j + 2
-    return Numeral((total,), 0, limit if limit != inf and total % limit == 0 else 1.0), j
-
-
-def _vietnamese_group(window: Window, t: Tables, i: int, more: bool = False) -> tuple[float, int]:
-    """A number below a thousand and where it ends; behind a scale word (`more`) only one written out in full."""
-    tokens = window.tokens
-    vi = t.vi
-    if more and tokens[i] in (vi["odd"], vi["odd_too"]) and tokens[i + 1] in t.numerals:
-        return t.numerals[tokens[i + 1]], i + 2
-    digit = 0 if more and tokens[i] == vi["zero"] else t.numerals.get(tokens[i])
-    if digit is None:
-        return 0.0, i
-    if tokens[i + 1] == vi["hundred"]:
-        rest, end = _vietnamese_tens(window, t, i + 2)
-        return 100.0 * digit + rest, end
-    tens, end = _vietnamese_tens(window, t, i)
-    if more and t.scales.get(tokens[end], 0) < 1000:
-        return 0.0, i
-    return (tens, end) if end > i else (digit, i + 1)
-
-
-def _vietnamese_tens(window: Window, t: Tables, i: int) -> tuple[float, int]:
-    """mười hai, hai mươi mốt, ba lăm, linh năm, rưỡi (fifty, behind a hundred); nothing for a single digit."""
-    tokens = window.tokens
-    vi = t.vi
-    if tokens[i] in (vi["odd"], vi["odd_too"]) and tokens[i + 1] in t.numerals:
-        return t.numerals[tokens[i + 1]], i + 2
-    if tokens[i] == vi["half"]:
-        return 50.0, i + 1
-    digit = t.numerals.get(tokens[i])
-    if digit is None:
-        return 0.0, i
-    if digit == 10:
-        return _behind_ten(window, t, 10.0, i + 1)
-    if tokens[i + 1] == vi["tens"]:
-        return _behind_ten(window, t, 10.0 * digit, i + 2)
-    if tokens[i + 1] == vi["dozens"]:
-        return 10.0 * digit, i + 2
-    ending = t.behind_ten.get(tokens[i + 1], 0)
-    if digit > 1 and tokens[i + 1] not in t.numerals and ending and ending != 4:
-        return 10.0 * digit + ending, i + 2
-    return 0.0, i
-
-
-def _behind_ten(window: Window, t: Tables, tens: float, i: int) -> tuple[float, int]:
-    """The digit behind a ten; "mười năm" is ten years, so five is only lăm, and one behind ten is một."""
-    here = window.tokens[i]
-    if tens == 10 and here == t.vi["one"]:
-        return 11.0, i + 1
-    digit = t.behind_ten.get(here, 0)
-    return (tens + digit, i + 1) if digit else (tens, i)
-
-
-def _continues(group: float | None, value: float) -> bool:
-    """Whether a spelt number may go on with a value: two hundred five, twenty one."""
-    if not group:
-        return group is None
-    return group % 100 == 0 if value >= 10 else group % 10 == 0 and (group % 100 == 0 or group % 100 >= 20)
 
 
 def scaled_like(one: Numeral, two: Numeral) -> Numeral:

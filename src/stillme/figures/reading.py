@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from stillme.figures.dates import (
     DASHES,
-    ORDINAL_ENDINGS,
     Clock,
     Date,
     FoundDate,
@@ -37,10 +36,8 @@ from stillme.figures.numerals import (
     Unit,
     back,
     digits,
-    english_words,
     extended,
     scaled_like,
-    vietnamese_words,
 )
 from stillme.text.tokens import Text, Word
 
@@ -48,8 +45,6 @@ __all__ = ["Figures", "Quantity"]
 
 GLUE: Final = frozenset("-_./\\@")
 OPENERS: Final = frozenset("[【(,-–;^")
-PLACES: Final = frozenset(("in", "at", "from", "on"))
-PAST_OR_TO: Final = frozenset(("past", "to"))
 LINE_MARKS: Final = frozenset("*#>-•_")
 BRACKET_REACH: Final = 24
 # A score has at most so many digits a side, and the word that says so stands at most so many tokens before it.
@@ -64,7 +59,7 @@ NO_NUMERAL: Final = Numeral(())
 # What a negation makes of a bound, and how many words may stand between the two.
 TURNED: Final = {"over": "under", "under": "over"}
 TURN_REACH: Final = 4
-# From here on a Vietnamese "trên" is "over" and not "on".
+# From here on a word that is "over" or "on" is "over".
 LARGE: Final = 100
 NO_HEDGE: Final = ("", False)
 make: Final = tuple.__new__
@@ -125,10 +120,10 @@ class Figures(Window):
     __slots__ = ("articles", "language", "rules", "t")
 
     def __init__(self, text: Text, tokens: list[str], first: int, last: int, tables: Tables, articles: bool) -> None:
-        super().__init__(text, tokens, first, last, tables.vietnamese)
+        super().__init__(text, tokens, first, last, tables.classifies, tables.day_first)
         self.t = tables
         self.rules = tables.rules
-        self.language = tables.format
+        self.language = tables.language
         self.articles = articles
 
     # Building figures; a plain tuple call, because a constructor would take longer than the reading.
@@ -136,7 +131,7 @@ class Figures(Window):
     def measure(self, first: int, last: int, numeral: Numeral, unit: Unit, also: Readings = ()) -> Quantity:
         """A number with a unit."""
         if numeral.decimals == 3 and unit.dimension == "money:VND" and numeral.text:
-            numeral = digits(numeral.text.replace(",", "."), "vi") or numeral
+            numeral = digits(numeral.text.replace(",", "."), ",") or numeral
         values = numeral.values if unit.plain else unit.base(numeral.values)
         place = (first + self.base, last + self.base, values, unit.dimension, "", *self.hedge(first, last, True))
         return make(Quantity, (*place, numeral, unit, (), also, self.language, False))
@@ -200,7 +195,7 @@ class Figures(Window):
         if tokens[first - 1] == "-" and self.gaps[first] == "" == self.gaps[first - 1]:
             first -= 1
         found = back(t.hedges, tokens, first - 1)
-        if not found and tokens[first - 1] == "than":
+        if not found and tokens[first - 1] in t.than:
             return self.than(first - 2)
         opening = found[1] if found else first - 1
         found = found or longest(t.hedges_behind, tokens, last)
@@ -244,7 +239,7 @@ class Figures(Window):
             if special is not None:
                 return special
             negative = tokens[i - 1] in t.minus and self.is_negative(i)
-        numeral = digits(self.words[i].text, t.format)
+        numeral = digits(self.words[i].text, t.decimal)
         if numeral is None:
             return ()
         first, j = i, i + 1
@@ -285,7 +280,7 @@ class Figures(Window):
                 and (self.gaps[i - 1] != "" or not self.tokens[i - 2])
                 and not self.words[i - 2].number
             )
-        return before in ("minus", self.t.vi["minus"])
+        return before in self.t.terms["minus"]
 
     def is_marker(self, i: int) -> bool:
         """Whether the number is a citation marker or the number of a list item."""
@@ -321,13 +316,13 @@ class Figures(Window):
 
     def money(self, i: int, currency: Unit, first: int, alone: bool) -> Sequence[Quantity]:
         """$12, US$1.2 million, £10-20."""
-        numeral = digits(self.words[i].text, self.t.format)
+        numeral = digits(self.words[i].text, self.t.decimal)
         if numeral is None or not numeral.values:
             return ()
         numeral, j = extended(self, self.t, i, numeral, True)
         found = [self.measure(first, j, numeral, currency)]
         if not alone and self.tokens[j] in self.t.ranges and self.words[j + 1].number:
-            more = digits(self.words[j + 1].text, self.t.format)
+            more = digits(self.words[j + 1].text, self.t.decimal)
             if more and more.values and not more.code:
                 more, end = extended(self, self.t, j + 1, more, True)
                 found = [
@@ -398,7 +393,7 @@ class Figures(Window):
                 return found
         if numeral.code:
             return self.code(first, numeral, j)
-        if self.tokens[j] in ORDINAL_ENDINGS and self.gaps[j] == "":
+        if self.tokens[j] in self.t.ordinal_endings and self.gaps[j] == "":
             return self.ranked(first, numeral, j + 1)
         return None
 
@@ -485,13 +480,13 @@ class Figures(Window):
 
     def measured(self, first: int, numeral: Numeral, unit: Unit, end: int) -> Quantity:
         """A measure with what may follow it: a smaller unit (5 feet 3 inches), a half (hai năm rưỡi)."""
-        if unit.single and self.tokens[end] != self.t.vi["half"]:
+        if unit.single and self.tokens[end] not in self.t.terms["half"]:
             return self.measure(first, end, numeral, unit)
-        if unit.name == "minute" and self.tokens[end] in PAST_OR_TO and self.is_hour(end + 1):
+        if unit.name == "minute" and self.tokens[end] in self.t.past_or_to and self.is_hour(end + 1):
             clock = past_or_to(self, self.rules, end, numeral.values[0])
             if clock:
                 return self.timed(first, clock, numeral)
-        if self.tokens[end] == self.t.vi["half"]:
+        if self.tokens[end] in self.t.terms["half"]:
             numeral = Numeral(tuple(v + 0.5 for v in numeral.values), 1)
             end += 1
         elif not unit.single:
@@ -509,11 +504,11 @@ class Figures(Window):
     def is_hour(self, at: int) -> bool:
         """Whether a number behind "minutes to" says an hour and belongs to nothing else: not "5 minutes to 2 hours"."""
         behind = self.tokens[at + 1]
-        return not self.words[at + 1].content or behind == "o'clock" or behind in self.rules.day_parts
+        return not self.words[at + 1].content or behind in self.t.terms["oclock"] or behind in self.rules.day_parts
 
     def smaller(self, unit: Unit, end: int) -> tuple[float, int] | None:
         """What a smaller unit adds, in the larger one, and where it ends: 24 hours and 37 minutes."""
-        at = end + (self.tokens[end] in ("and", self.t.vi["and"]))
+        at = end + (self.tokens[end] in self.t.terms["and"])
         read = self.number(at) if self.words[at].number or self.tokens[at] in self.t.numerals else None
         if read is None:
             return None
@@ -532,13 +527,13 @@ class Figures(Window):
     def number(self, at: int) -> tuple[Numeral, int] | None:
         """A number in digits or words at a token, and where it ends."""
         if self.words[at].number:
-            numeral = digits(self.words[at].text, self.t.format)
+            numeral = digits(self.words[at].text, self.t.decimal)
             return extended(self, self.t, at, numeral, False) if numeral else None
         return self.spell(at) if self.tokens[at] in self.t.numerals else None
 
     def spell(self, i: int) -> tuple[Numeral, int] | None:
         """A number in words, and where it ends."""
-        return vietnamese_words(self, self.t, i) if self.vietnamese else english_words(self, self.t, i)
+        return self.t.spell(self.tokens, i)
 
     def fraction(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity]:
         """two thirds, two-thirds, 3/4, hai phần ba: a share in percent that is also the plain quotient."""
@@ -550,8 +545,8 @@ class Figures(Window):
             lower, end = float(self.digits(j + 1)), j + 2
             if not 0 < numeral.values[0] < lower <= 10:
                 return (self.label(first, self.glued_end(end), f"{numeral.text}/{self.digits(j + 1)}", ""),)
-        elif tokens[j] == self.t.vi["part"]:
-            read = (FOUR, j + 2) if tokens[j + 1] == self.t.vi["four"] else self.number(j + 1)
+        elif tokens[j] in self.t.terms["part"]:
+            read = (FOUR, j + 2) if tokens[j + 1] in self.t.terms["four"] else self.number(j + 1)
             lower, end = (read[0].values[0], read[1]) if read and read[0].values else (0.0, j)
         if not 0 < numeral.values[0] < lower:
             return ()
@@ -614,20 +609,20 @@ class Figures(Window):
     def is_numbered(self, first: int) -> bool:
         """Whether a noun that takes numbers or ages stands before the number; tỷ số is a score."""
         before = self.tokens[first - 1]
-        if before == self.t.vi["number"] and self.tokens[first - 2] in self.t.amount_numbers:
+        if before in self.t.terms["number"] and self.tokens[first - 2] in self.t.amount_numbers:
             return False
         return bool(self.t.left.get(before, 0) & (LABEL | AGE))
 
     def counts(self, noun: str, at: int) -> bool:
         """Whether a number counts what begins at a token."""
-        return longest(self.t.counted, self.tokens, at) is not None if self.vietnamese else noun != ""
+        return longest(self.t.counted, self.tokens, at) is not None if self.classifies else noun != ""
 
     def is_list(self, first: int, j: int) -> bool:
         """between 3 and 5, pages 3 and 4."""
         tokens, before = self.tokens, self.tokens[first - 1]
-        if tokens[j] not in ("and", self.t.vi["and"]):
+        if tokens[j] not in self.t.terms["and"]:
             return False
-        return before in ("between", self.t.vi["among"]) or bool(self.t.left.get(before, 0) & LABEL)
+        return before in self.t.terms["among"] or bool(self.t.left.get(before, 0) & LABEL)
 
     def paired(self, one: Quantity, two: Quantity, dash: bool) -> Sequence[Quantity]:
         """The two halves of a range, each with what only the other says."""
@@ -680,7 +675,7 @@ class Figures(Window):
         left = self.t.left.get(before, 0)
         if year is not None and left & YEAR:
             return self.dated(FoundDate(first, j, (Date(year),)), numeral)
-        if before == "ad" and self.words[first - 1].upper and len(text) <= 4:
+        if before in self.t.terms["ad"] and self.words[first - 1].upper and len(text) <= 4:
             return self.dated(FoundDate(first - 1, j, (Date(int(numeral.values[0])),)), numeral)
         noun = self.noun(j, numeral.values[0])
         if left & LABEL or self.words[first - 1].text != before or before == ".":
@@ -691,7 +686,7 @@ class Figures(Window):
             if not noun or self.words[first - 1].capital:
                 return self.dated(FoundDate(first, j, (Date(year),)), numeral)
             return self.count(first, j, numeral, noun, (Date(year),))
-        if left & AGE or (before == "of" and self.tokens[first - 2] == "age"):
+        if left & AGE or (before in self.t.terms["of"] and self.tokens[first - 2] in self.t.terms["age"]):
             return self.measure(first, j, numeral, YEARS)
         return self.count(first, j, numeral, noun)
 
@@ -709,20 +704,22 @@ class Figures(Window):
 
     def is_counted(self, name: str, at: int, j: int) -> bool:
         """Whether the number may count what follows it: each day 300 people, in London 12 people, nhóm 5 người."""
-        if self.vietnamese:
-            return self.tokens[j - 2] != self.t.vi["number"] and longest(self.t.counted, self.tokens, j) is not None
-        return self.tokens[at - 1] in PLACES or name in self.t.loose_labels
+        if self.classifies:
+            return (
+                self.tokens[j - 2] not in self.t.terms["number"] and longest(self.t.counted, self.tokens, j) is not None
+            )
+        return self.tokens[at - 1] in self.t.places or name in self.t.loose_labels
 
     def is_loose(self, name: str, j: int) -> bool:
         """Whether a number that may count something does so, and is no name: not "lớp 10 trường", "khoản 2 điều 5"."""
         return (
-            self.tokens[j] not in self.t.labels and name != "grade" if self.vietnamese else name in self.t.loose_labels
+            self.tokens[j] not in self.t.labels and name != "grade" if self.classifies else name in self.t.loose_labels
         )
 
     def noun(self, j: int, value: float) -> str:
-        """What is counted: in English the first plural of the next words, in Vietnamese the next word."""
+        """What is counted: the first plural of the next words, or the next word in a language that has none."""
         words = self.words
-        if self.vietnamese:
+        if self.classifies:
             word = words[j]
             return (
                 word.lower if word.word and not word.capital and (not word.stop or word.lower in self.t.counted) else ""
@@ -736,7 +733,7 @@ class Figures(Window):
         return words[at].stem if value == 1 and words[at].word and not words[at].stop else ""
 
     def is_plural(self, word: Word) -> bool:
-        """Whether an English noun looks like a plural."""
+        """Whether a noun looks like a plural."""
         lower = word.lower
         if lower in self.t.plurals:
             return True
@@ -751,7 +748,7 @@ class Figures(Window):
         if before in self.t.labels and (before not in self.t.label_short or word.capital):
             found = back(self.t.labels, tokens, i - 1)
             if found:
-                return self.numbered(found[1]) if before == self.t.vi["number"] else (found[0], found[1])
+                return self.numbered(found[1]) if before in self.t.terms["number"] else (found[0], found[1])
         if year is not None or word.text == before or word.stop or "," in numeral.text or numeral.values[0] >= 100000:
             return None
         if before in self.t.starters or before in self.t.hedges:

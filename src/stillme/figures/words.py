@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from stillme.figures.dates import DAYS, Date, date_from, longest, past_or_to, spelt_clock, weekday_at
-from stillme.figures.numerals import HEDGE, ONE_BEFORE, ONE_TIME_BEFORE, Numeral, Tables, Unit, english_words, scaled
-from stillme.figures.reading import NO_NUMERAL, PAST_OR_TO, PERCENT, Figures, Quantity
+from stillme.figures.numerals import HEDGE, ONE_BEFORE, ONE_TIME_BEFORE, Numeral, Tables, Unit, scaled
+from stillme.figures.reading import NO_NUMERAL, PERCENT, Figures, Quantity
 
 __all__ = ["Scan", "share_dates"]
 
@@ -30,20 +30,20 @@ class Scan(Figures):
         if read is None:
             return ()
         numeral, j = read
-        if self.vietnamese and not self.is_vietnamese_number(i, j):
+        if self.classifies and not self.is_number(i, j):
             return ()
-        if not self.vietnamese and (self.tokens[j] in self.t.ordinals or self.tokens[j] == "-"):
+        if not self.classifies and (self.tokens[j] in self.t.ordinals or self.tokens[j] == "-"):
             ordinal = self.tens_and_ordinal(i, numeral, j)
             if ordinal:
                 return ordinal
         return self.attached(i, numeral, j, alone)
 
-    def is_vietnamese_number(self, i: int, j: int) -> bool:
+    def is_number(self, i: int, j: int) -> bool:
         """Whether a spelt number is one here and not a name (Ba Đình), a father (ba mẹ) or another word (chín)."""
         here, behind = self.tokens[i], self.tokens[j]
         if self.words[i].capital and (not self.starts_sentence(i) or self.words[i + 1].capital):
             return False
-        if here == self.t.vi["three"] and behind in self.t.not_three:
+        if here in self.t.terms["three"] and behind in self.t.not_three:
             return False
         if self.tokens[i - 1] in self.t.whole_before and j == i + 1:
             return False
@@ -56,7 +56,7 @@ class Scan(Figures):
         if (
             not 0 < value < 10
             or numeral.values[0] not in range(20, 100, 10)
-            or (self.tokens[at] in ("second", "third") and at == j)
+            or (self.tokens[at] in self.t.terms["unit_too"] and at == j)
         ):
             return ()
         return (self.ranked(i, Numeral((numeral.values[0] + value,)), at + 1),)
@@ -65,16 +65,20 @@ class Scan(Figures):
         """one and một, which are most often an article."""
         t, tokens = self.t, self.tokens
         j = i + 1
-        if tokens[j] not in t.right and not t.left.get(tokens[i - 1], 0) & ONE_BEFORE and tokens[j] != t.vi["share"]:
+        if (
+            tokens[j] not in t.right
+            and not t.left.get(tokens[i - 1], 0) & ONE_BEFORE
+            and tokens[j] not in t.terms["share"]
+        ):
             return self.as_article(i, j, None)
         read = self.spell(i)
         if read is None:
             return ()
         if read[1] > j:
             return self.spelt(i)
-        if tokens[j] == t.vi["share"] and self.vietnamese:
+        if tokens[j] in t.terms["share"] and self.classifies:
             return (self.measure(i, j + 1, FIFTY, PERCENT),)
-        if tokens[j + (tokens[j] == "-")] in t.fractions or tokens[j] == t.vi["part"]:
+        if tokens[j + (tokens[j] == "-")] in t.fractions or tokens[j] in t.terms["part"]:
             return self.attached(i, read[0], j)
         if tokens[j] in t.ranges and (self.words[j + 1].number or tokens[j + 1] in t.numerals):
             return self.attached(i, read[0], j)
@@ -93,7 +97,7 @@ class Scan(Figures):
             return False
         if not self.words[unit[1]].word and self.starts_sentence(i):
             return True
-        if unit[0].dimension == "time" or (self.vietnamese and unit[0].dimension == "span"):
+        if unit[0].dimension == "time" or (self.classifies and unit[0].dimension == "span"):
             return bool(left & (ONE_TIME_BEFORE | HEDGE))
         return not self.starts_sentence(i)
 
@@ -127,30 +131,30 @@ class Scan(Figures):
         if not day:
             return ()
         found = self.plain(i, end, float(day), "weekday")
-        if self.tokens[i] == self.t.vi["rank"] and not self.words[i + 1].capital:
+        if self.tokens[i] in self.t.terms["rank"] and not self.words[i + 1].capital:
             found = found._replace(also=(("ordinal", (day + 1.0,)),))
         return (found,)
 
     def rank(self, i: int) -> Sequence[Quantity]:
         """thứ Hai, thứ hai, thứ 3, hạng nhì, giải ba, đầu tiên."""
         t, tokens = self.t, self.tokens
-        if tokens[i] == t.vi["lead"]:
-            first = tokens[i + 1] == t.vi["lead_end"]
-            if self.starts_sentence(i) or not (first or tokens[i - 1] == t.vi["times"]):
+        if tokens[i] in t.terms["lead"]:
+            first = tokens[i + 1] in t.terms["lead_end"]
+            if self.starts_sentence(i) or not (first or tokens[i - 1] in t.terms["times"]):
                 return ()
             return (self.plain(i, i + 1 + first, 1.0, "ordinal"),)
-        found = self.weekday(i) if tokens[i] == t.vi["rank"] else []
+        found = self.weekday(i) if tokens[i] in t.terms["rank"] else []
         if found:
             return found
-        if tokens[i] == t.vi["rank"] and self.starts_sentence(i) and tokens[i + 2] == ",":
+        if tokens[i] in t.terms["rank"] and self.starts_sentence(i) and tokens[i + 2] == ",":
             return ()
-        if tokens[i] == t.vi["prize"] and (self.words[i + 1].number or longest(t.counted, tokens, i + 2)):
+        if tokens[i] in t.terms["prize"] and (self.words[i + 1].number or longest(t.counted, tokens, i + 2)):
             return ()
-        value = t.ordinals.get(tokens[i + 1]) or (4 if tokens[i + 1] == t.vi["four"] else 0)
+        value = t.ordinals.get(tokens[i + 1]) or (4 if tokens[i + 1] in t.terms["four"] else 0)
         if value:
             return (self.plain(i, i + 2, float(value), "ordinal"),)
         read = self.number(i + 1)
-        if read is None or not read[0].values or (tokens[i] != t.vi["rank"] and read[0].values[0] > 99):
+        if read is None or not read[0].values or (tokens[i] not in t.terms["rank"] and read[0].values[0] > 99):
             return ()
         return (self.plain(i, read[1], read[0].values[0], "ordinal"),)
 
@@ -158,16 +162,21 @@ class Scan(Figures):
         """first, a third of, third quarter of 2024."""
         t, tokens = self.t, self.tokens
         before, behind = tokens[i - 1], tokens[i + 1]
-        if tokens[i] == "quarter" and behind in PAST_OR_TO:
-            return self.clock_around(i - (before == "a"), i + 1, 15)
-        if before == "a" and tokens[i] in t.fractions and behind == "of" and tokens[i + 2] != "an":
+        if tokens[i] in t.terms["quarter_hour"] and behind in t.past_or_to:
+            return self.clock_around(i - (before in t.terms["article"]), i + 1, 15)
+        if (
+            before in t.terms["article"]
+            and tokens[i] in t.fractions
+            and behind in t.terms["of"]
+            and tokens[i + 2] not in t.terms["unit_article"]
+        ):
             return (self.measure(i - 1, i + 1, Numeral((100 / t.fractions[tokens[i]],)), PERCENT),)
         value = t.ordinals.get(tokens[i], 0)
         if not value or behind in t.no_ordinal_after or before in t.no_ordinal_before:
             return ()
         if self.words[i + 1].number or behind in t.numerals:
             return ()
-        if value <= 3 and before not in t.ordinal_before and behind not in ("century", "quarter", "of"):
+        if value <= 3 and before not in t.ordinal_before and behind not in t.terms["ordinal_behind"]:
             return ()
         return (self.ranked(i, Numeral((float(value),)), i + 1),)
 
@@ -184,28 +193,33 @@ class Scan(Figures):
     def half(self, i: int) -> Sequence[Quantity]:
         """half an hour, half a million, half of, nửa giờ, nửa đêm."""
         tokens = self.tokens
-        if self.vietnamese and (clock := self.clock(i)):
+        if self.classifies and (clock := self.clock(i)):
             return clock
-        if tokens[i + 1] == "past" or (tokens[i + 1] == "-" and tokens[i + 2] == "past"):
-            return self.clock_around(i, i + 1 + (tokens[i + 1] == "-"), 30)
-        at = i + 1 + (tokens[i + 1] in ("a", "an"))
-        if tokens[at] in self.t.scales and (at > i + 1 or self.vietnamese):
+        dash = tokens[i + 1] == "-"
+        if tokens[i + 1 + dash] in self.t.terms["past"]:
+            return self.clock_around(i, i + 1 + dash, 30)
+        at = i + 1 + (tokens[i + 1] in self.t.terms["article"])
+        if tokens[at] in self.t.scales and (at > i + 1 or self.classifies):
             numeral, j = scaled(self, self.t, HALF, at)
             return self.attached(i, numeral, j)
-        unit = self.unit(at) if at > i + 1 or self.vietnamese else None
+        unit = self.unit(at) if at > i + 1 or self.classifies else None
         if unit:
             return (self.measured(i, HALF, unit[0], unit[1]),)
-        share = tokens[i + 1] in ("of", "the", "its", "their", "all", self.t.vi["number"]) or (
-            not self.vietnamese and not self.words[i + 1].content and self.is_amount(i)
+        share = tokens[i + 1] in self.t.terms["shared"] | self.t.terms["number"] or (
+            not self.classifies and not self.words[i + 1].content and self.is_amount(i)
         )
-        if share and tokens[i - 1] not in self.t.ordinals and tokens[i - 1] not in ("the", "a"):
+        if (
+            share
+            and tokens[i - 1] not in self.t.ordinals
+            and tokens[i - 1] not in self.t.terms["definite"] | self.t.terms["article"]
+        ):
             return (self.measure(i, i + 1, FIFTY, PERCENT),)
         return ()
 
     def is_amount(self, i: int) -> bool:
         """Whether half is said as an amount: by half, about half, more than half."""
         before = self.tokens[i - 1]
-        return before in ("by", "than") or bool(self.t.left.get(before, 0) & HEDGE)
+        return before in self.t.terms["amount"] or bool(self.t.left.get(before, 0) & HEDGE)
 
     def times(self, i: int) -> Sequence[Quantity]:
         """twice; "both" only where articles are wanted."""
@@ -216,9 +230,10 @@ class Scan(Figures):
 
     def scale(self, i: int) -> Sequence[Quantity]:
         """a hundred, a million, a dozen."""
-        if self.tokens[i - 1] not in ("a", "an") or self.tokens[i - 2] in ("half", "of"):
+        terms = self.t.terms
+        if self.tokens[i - 1] not in terms["article"] or self.tokens[i - 2] in terms["of"] | self.t.halves:
             return ()
-        read = english_words(self, self.t, i, 1.0)
+        read = self.t.spell(self.tokens, i, 1.0)
         return self.attached(i - 1, read[0], read[1]) if read else []
 
     def sign(self, i: int) -> Sequence[Quantity]:

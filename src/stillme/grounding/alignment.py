@@ -15,17 +15,14 @@ from typing import Final
 from stillme.figures.comparing import Quantity, agrees, rivals
 from stillme.grounding.relations import rearranged
 from stillme.grounding.statements import Reading, Statement
+from stillme.languages import word_set
 from stillme.text.concepts import opposite_stems
 from stillme.text.names import Name
 
 __all__ = ["Alignment", "Objection", "align"]
 
 # objections that make the source say something else, not merely nothing
-DETERMINERS: Final = frozenset(["the", "a", "an", "this", "that", "its", "his", "her", "their"])
 TURNING: Final = frozenset({"negation", "exception", "modal", "unsure", "partial"})
-# Before a negation these make it the condition of the one before; these part two that have nothing to do with each other.
-CONDITIONAL: Final = frozenset(["if", "nếu", "mà", "khi"])
-PARTING: Final = frozenset(["and", "or", "but", ";", ".", "và", "hoặc", "nhưng"])
 CLOSE: Final = 0.6
 NEAR: Final = 3
 BESIDE: Final = 6
@@ -263,7 +260,12 @@ def rival_names(source: Statement, mine: frozenset[str]) -> list[Name]:
     for name in source.names:
         before = words[name.first - 1].lower if name.first > source.first else ""
         behind = words[name.last] if name.last < source.last else None
-        adjective = len(name.parts) == 1 and before in DETERMINERS and behind is not None and behind.content
+        adjective = (
+            len(name.parts) == 1
+            and before in word_set("grammar", "determiners")
+            and behind is not None
+            and behind.content
+        )
         if before != "(" and not adjective and not all(part in mine for part in name.parts):
             found.append(name)
     return found
@@ -385,8 +387,11 @@ def _cancel(source: Statement) -> bool:
     if len(source.negations) != 2:
         return False
     words, (first, second) = source.reading.text.lowers, (cue for cue, _, _ in source.negations)
-    conditional = words[second] == "without" or words[second - 1] in CONDITIONAL
-    return conditional and not any(words[i] in PARTING for i in range(first, second))
+    conditional = words[second] in word_set("grammar", "without") or words[second - 1] in word_set(
+        "grammar", "conditional"
+    )
+    parting = word_set("grammar", "parting") | {";", "."}
+    return conditional and parting.isdisjoint(words[first:second])
 
 
 def _denied(statement: Statement, other: Statement) -> list[int]:

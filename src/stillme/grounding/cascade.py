@@ -19,6 +19,7 @@ from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement, Quote, Status
 from stillme.grounding.passage_windows import Shelf, Window
 from stillme.grounding.statements import Statement
+from stillme.languages import has
 from stillme.models import CLAIM_TOKENS, Group, Scored, grounding_model, model_id, thresholds, words
 from stillme.stopping import watched
 
@@ -63,7 +64,7 @@ class Joining:
     def probability(self, exact: float, margin: float, language: str) -> float:
         """That the claim is supported, to four decimals so that it is the same on every machine."""
         bounded = min(max(exact, LEAST_EXACT), 1 - LEAST_EXACT)
-        bias = self.bias_vi if language == "vi" else self.bias
+        bias = self.bias_vi if has(language, "accents") else self.bias
         z = self.exact * math.log(bounded / (1 - bounded)) + self.margin * margin + bias
         return round(1 / (1 + math.exp(-max(-30.0, min(30.0, z)))), DECIMALS)
 

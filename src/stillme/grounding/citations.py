@@ -8,29 +8,42 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from stillme.grounding.passage import Passage
+from stillme.languages import compiled, load
 from stillme.text.tokens import Text, fold, within
 
 __all__ = ["Marker", "find_markers"]
 
 BRACKETED: Final = re.compile(r"\[([^\[\]\n]{1,200}+)\](\([^()\s]{1,2000}+\))?+|【([^【】\n]{1,200}+)】")
-SOURCE_WORD: Final = (
-    r"(?:sources?|refs?|references?|docs?|documents?|passages?|nguồn|nguon|tài liệu|tai lieu|đoạn|tltk)"
-)
-IN_PARENTHESES: Final = re.compile(
-    rf"\(\s*+(?:theo\s++)?+{SOURCE_WORD}\s*+[:#]?+\s*+([^()\n]{{1,200}}+)\)", re.IGNORECASE
-)
-LEADING_WORD: Final = re.compile(rf"\s*+(?:{SOURCE_WORD}(?:\s*+[:#.]\s*+|\s++|(?=\d)))?+", re.IGNORECASE)
-NUMBERS: Final = re.compile(
-    r"\^?\s*+#?\d{1,4}(?:\s*+[-–—]\s*+\d{1,4})?+(?:\s*+(?:[,;&]|and|và)\s*+\^?#?\d{1,4}(?:\s*+[-–—]\s*+\d{1,4})?+)*+"
-)
 NUMBER_OR_RANGE: Final = re.compile(r"(\d{1,4})(?:\s*+[-–—]\s*+(\d{1,4}))?+")
 ID_LIKE: Final = re.compile(r"[^\W_][\w./:#-]*+")
 CLOCK: Final = re.compile(r"\d{1,2}+:\d{2}(?::\d{2})?+")
 YEARS: Final = range(1500, 2200)
 WIDEST_RANGE: Final = 64
+
+
+class _Patterns(NamedTuple):
+    """How a source is named in words, in brackets or before its number, and what a row of numbers looks like."""
+
+    in_parentheses: re.Pattern[str]
+    leading_word: re.Pattern[str]
+    numbers: re.Pattern[str]
+
+
+@compiled
+def _patterns() -> _Patterns:
+    source, according, joining = (
+        "|".join(sorted(map(re.escape, load("citations")[name]), key=len, reverse=True))
+        for name in ("source_words", "according", "joining")
+    )
+    number = r"\d{1,4}(?:\s*+[-–—]\s*+\d{1,4})?+"
+    return _Patterns(
+        re.compile(rf"\(\s*+(?:(?:{according})\s++)?+(?:{source})\s*+[:#]?+\s*+([^()\n]{{1,200}}+)\)", re.IGNORECASE),
+        re.compile(rf"\s*+(?:(?:{source})(?:\s*+[:#.]\s*+|\s++|(?=\d)))?+", re.IGNORECASE),
+        re.compile(rf"\^?\s*+#?{number}(?:\s*+(?:[,;&]|{joining})\s*+\^?#?{number})*+"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +91,7 @@ def find_markers(draft: Text, passages: Sequence[Passage], given: int) -> list[M
     sources = _Sources(passages, given)
     found = [_bracketed(m, sources) for m in BRACKETED.finditer(draft.raw)]
     if "(" in draft.raw:
-        found += [_worded(m, sources) for m in IN_PARENTHESES.finditer(draft.raw)]
+        found += [_worded(m, sources) for m in _patterns().in_parentheses.finditer(draft.raw)]
     inline = _inline_code(draft.raw)
     markers = [m for m in found if m is not None and not within(draft.code, m.start) and not within(inline, m.start)]
     return sorted(markers, key=lambda m: m.start)
@@ -110,10 +123,10 @@ def _resolve(inner: str, match: re.Match[str], sources: _Sources, *, worded: boo
     exact = sources.by_id.get(fold(inner.strip()))
     if exact:
         return Marker(match.start(), match.end(), tuple(exact), ())
-    lead = LEADING_WORD.match(inner)
+    lead = _patterns().leading_word.match(inner)
     body = inner[lead.end() :].strip() if lead else inner.strip()
     worded = worded or bool(lead and lead.group().strip())
-    if NUMBERS.fullmatch(body):
+    if _patterns().numbers.fullmatch(body):
         return _numbered(body, match, sources)
     return _by_ids(body, match, sources, worded=worded)
 

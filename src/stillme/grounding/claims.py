@@ -13,6 +13,7 @@ from typing import Final
 
 from stillme.grounding.citations import Marker
 from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon
+from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
 __all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
@@ -25,12 +26,13 @@ MOST_IN_A_FRAGMENT: Final = 3
 # A question that says so much of what the sources speak of tells it.
 TELLS_MUCH: Final = 3
 SPEAKS_OF_IT: Final = 2
+# So many lines before a sentence may still say what it is: a letter takes leave before its signature.
+STILL_HELD: Final = 4
 MOST_WITH_ASSENT: Final = 4
 MOST_ABOUT_ASSENT: Final = 10
 MOST_IN_A_SIGNATURE: Final = 6
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
 TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
-FIRST_PERSON: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll"})
 WRITTEN_FOR_USER: Final = frozenset({"creative", "rewrite", "code"})
 
 
@@ -77,12 +79,17 @@ def find_claims(
     silent: Collection[int],
     asked: Asked,
     known: Known,
+    settled: Sequence[Claim] = (),
 ) -> list[Claim]:
-    """One claim a sentence, in order, each with its kind and what it cites; `silent` tokens say nothing themselves."""
+    """One claim a sentence, in order, each with its kind and what it cites; `silent` tokens say nothing themselves.
+
+    `settled` are the claims of the first sentences, where a shorter draft that begins with them was read before.
+    """
     reader = _Reader(draft, silent, asked, known)
-    claims: list[Claim] = []
+    reader.go_on_from(settled, sentences[: len(settled)])
+    claims = list(settled)
     at = 0
-    for index, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences[len(settled) :], len(settled)):
         first = at
         while at < len(markers) and markers[at].start < sentence.end:
             at += 1
@@ -124,6 +131,19 @@ class _Reader:
         self.takes_leave = False
         """Whether the last line took leave, as a letter does before its signature."""
 
+    def go_on_from(self, settled: Sequence[Claim], sentences: Sequence[Sentence]) -> None:
+        """Begin behind claims that were read before: what the last heading announced, and what the last lines did, still holds."""
+        last = next((s for s in reversed(sentences) if _is_heading(self.draft, s) or self._opens_list(s)), None)
+        self.in_sources = last is not None and self._names_sources(last)
+        for claim, sentence in list(zip(settled, sentences, strict=True))[-STILL_HELD:]:
+            self.claim(sentence, claim.markers, claim.index)
+
+    def _opens_list(self, s: Sentence) -> bool:
+        return _at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"
+
+    def _names_sources(self, s: Sentence) -> bool:
+        return "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
+
     def claim(self, s: Sentence, own: tuple[Marker, ...], index: int) -> Claim:
         """What a sentence says, and what it cites."""
         wrapping = Wrapping(self.draft, s.first, s.last, self.silent, self.asked, self.known)
@@ -140,8 +160,8 @@ class _Reader:
     def _kind(self, w: Wrapping, s: Sentence, own: Sequence[Marker]) -> str:
         """What a sentence is by its place, else by what it says."""
         heading = _is_heading(self.draft, s)
-        if heading or (_at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"):
-            self.in_sources = "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
+        if heading or self._opens_list(s):
+            self.in_sources = self._names_sources(s)
         if (not w.spoken and not w.peeled) or w.only_numbers:
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
@@ -255,7 +275,9 @@ class _Reader:
         """Whether a sentence answers what needs no source and names nothing that one could know: no figure, no name, not the matter."""
         words, lone = self.draft.words, self.draft.words[w.first].capital
         named = any(
-            words[i].capital and words[i].lower not in FIRST_PERSON for i in w.content if i > w.first or not lone
+            words[i].capital and words[i].lower not in word_set("grammar", "first_person")
+            for i in w.content
+            if i > w.first or not lone
         )
         return not w.has_figure and not named and not self._speaks_of_the_matter(w)
 

@@ -7,7 +7,7 @@ tasks in, one judgement a claim out. Batches come first: a model may score the c
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
 from stillme.grounding.alignment import Alignment, align
@@ -23,7 +23,7 @@ from stillme.text.sentences import Sentence
 from stillme.text.tokens import Text
 from stillme.version import __version__
 
-__all__ = ["ExactGrounder", "Grounder", "GroundingTask", "Judgement", "Quote"]
+__all__ = ["ExactGrounder", "Grounder", "GroundingTask", "Judgement", "Quote", "moved"]
 
 Status = Literal["supported", "contradicted", "unsupported"]
 SUPPORT_AT: Final = 0.5
@@ -122,7 +122,7 @@ class _Bench:
     def __init__(self, task: GroundingTask) -> None:
         self.task = task
         self.library = task.library
-        self.memo: dict[tuple[object, ...], Judgement] = {}
+        self.memo: dict[tuple[object, ...], tuple[int, Judgement]] = {}
 
     def judgements(self) -> list[Judgement]:
         """One judgement a claim, in order."""
@@ -225,12 +225,14 @@ class _Bench:
 
     def _decide(self, statement: Statement, subjects: Sequence[Name], claim: Claim) -> Judgement:
         text = statement.reading.text
-        key = (text.slice(statement.first, statement.last), tuple(n.parts for n in subjects), claim.assent)
-        if key in self.memo:
-            return _moved(self.memo[key], claim)
-        judged = self._weigh([self._align(statement, c, subjects) for c in self._candidates(statement)], claim)
-        self.memo[key] = judged
-        return judged
+        leading = 0 if claim.assent else text.starts[statement.first] - claim.start
+        said = text.slice(statement.first, statement.last), claim.end - claim.start, leading
+        key = (*said, tuple(n.parts for n in subjects), claim.assent)
+        if key not in self.memo:
+            judged = self._weigh([self._align(statement, c, subjects) for c in self._candidates(statement)], claim)
+            self.memo[key] = claim.start, judged
+        start, judged = self.memo[key]
+        return moved(judged, claim.start - start)
 
     def _align(self, claim: Statement, candidate: _Candidate, subjects: Sequence[Name]) -> tuple[int, Alignment]:
         chosen = _enough(claim, candidate.statements)
@@ -306,13 +308,11 @@ def _enough(claim: Statement, statements: Sequence[Statement]) -> list[Statement
     return chosen
 
 
-def _moved(judged: Judgement, claim: Claim) -> Judgement:
-    """A judgement of the same words elsewhere in the draft: spans are given as the whole claim."""
-    lacking = (claim.span,) if judged.unsupported else ()
-    return Judgement(
-        judged.status, judged.score, judged.passages, judged.quote, lacking, judged.decided_by, judged.detail,
-        judged.objection, judged.only_objection, judged.complete,
-    )  # fmt: skip
+def moved(judged: Judgement, by: int) -> Judgement:
+    """The judgement of a claim that stands so many characters further on in a draft."""
+    if not by or not judged.unsupported:
+        return judged
+    return replace(judged, unsupported=tuple((start + by, end + by) for start, end in judged.unsupported))
 
 
 def _quote(passage: int, found: Alignment) -> Quote:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
-from stillme.languages import load
+from stillme.languages import compiled, language_of, languages
 from stillme.text.tokens import Text
 
 __all__ = ["LIKELY_AT", "find_hedges", "hedge"]
@@ -15,15 +14,14 @@ LIKELY_AT: Final = 0.6
 
 
 def hedge(score: float, language: str) -> str:
-    """The words for a statement that is supported so well, in brackets; English where the language is not Vietnamese."""
-    rules = load("hedges")["likely" if score >= LIKELY_AT else "possible"]
-    return f"({rules['vi' if language == 'vi' else 'en']})"
+    """The words for a statement that is supported so well, in brackets."""
+    return f"({language_of(language).rules('hedges')['likely' if score >= LIKELY_AT else 'possible']})"
 
 
-@cache
+@compiled
 def _hedges() -> frozenset[tuple[str, ...]]:
     """Every hedge as the tokens between its brackets."""
-    return frozenset(tuple(Text(words).lowers) for level in load("hedges").values() for words in level.values())
+    return frozenset(tuple(Text(words).lowers) for each in languages() for words in each.rules("hedges").values())
 
 
 def find_hedges(text: Text) -> list[tuple[int, int]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
 from stillme.grounding.statements import Reading
-from stillme.languages import load
+from stillme.languages import compiled, has, word_set
 from stillme.lazy import lazy
 from stillme.text.concepts import text_concepts
-from stillme.text.language import is_english, syllables
+from stillme.text.language import is_small, syllables
 from stillme.text.names import Name, names_something
 from stillme.text.tokens import Text, Word, fold
 
@@ -32,7 +32,7 @@ VOWELS: Final = re.compile(r"[aeiouyhrl\W_]++")
 TRANSLITERATED: Final = re.compile(r"(?<!\w)[^\W\d_]{1,6}(?:-[^\W\d_]{1,6})++(?!\w)")
 
 
-@cache
+@compiled
 def _pairs() -> dict[Phrase, frozenset[Phrase]]:
     """Each spelling of the table, as its words, with the spellings of the other language."""
     found: dict[Phrase, set[Phrase]] = {}
@@ -46,9 +46,9 @@ def _pairs() -> dict[Phrase, frozenset[Phrase]]:
     return {spelling: frozenset(others) for spelling, others in found.items()}
 
 
-@cache
+@compiled
 def _surnames() -> frozenset[str]:
-    return frozenset(str(load("names")["surnames"]).split())
+    return word_set("names", "surnames")
 
 
 class Abroad:
@@ -180,14 +180,14 @@ def _is_same_in_both(text: Text, first: int, last: int, language: str) -> bool:
     if _row(text, first, last) in _pairs() or any(map(names_something, ids)):
         return True
     words = [word for word in text.words[first:last] if word.word]
-    if language == "vi":
+    if has(language, "syllables"):
         heard = TRANSLITERATED.fullmatch(text.slice(first, last)) is not None
         return not heard and any(_is_foreign(word) for word in words)
-    return any(not is_english(word.lower.removesuffix("'s")) for word in words)
+    return any(not is_small(word.lower.removesuffix("'s")) for word in words)
 
 
 def _is_foreign(word: Word) -> bool:
-    """Whether a word of a Vietnamese text is no Vietnamese syllable."""
+    """Whether a word of a text in syllables is none."""
     return fold(word.lower) not in syllables() and len(word.text) > 1
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from stillme.contract import RetrievedPassage
 from stillme.grounding.statements import Reading
+from stillme.languages import DEFAULT, accented_language, has, languages
 from stillme.lazy import lazy
+from stillme.text.language import identify
 from stillme.text.sentences import Sentence, split
 from stillme.text.tokens import Text
 
 __all__ = ["Passage"]
+
+# So many of the words of a text with accents carry one.
+LEAST_ACCENTED: Final = 0.15
 
 
 class Passage:
@@ -18,8 +25,6 @@ class Passage:
         self.number = number
         self.source_id = given.source_id
         self.given = given
-        self._reading: Reading | None = None
-        self._heading: Reading | None = None
 
     @lazy
     def text(self) -> Text:
@@ -39,26 +44,29 @@ class Passage:
 
     @lazy
     def language(self) -> str:
-        """Vietnamese where a good share of the words carries accents, else read as English."""
-        if not self.text.accented:
-            return "en"
-        words = [w for w in self.text.words if w.word]
-        return "vi" if words and sum(w.accented for w in words) > 0.15 * len(words) else "en"
+        """The language with accents where a good share of the words carries some; else the default one, or another that it tells."""
+        words = [w for w in self.text.words if w.word] if self.text.accented else []
+        if words and sum(w.accented for w in words) > LEAST_ACCENTED * len(words):
+            return accented_language()
+        plain = [each.code for each in languages() if not has(each.code, "accents")]
+        return found if len(plain) > 1 and (found := identify(self.text)) in plain else DEFAULT
 
     @lazy
     def sentences(self) -> list[Sentence]:
         """The sentences of the passage."""
         return split(self.text)
 
+    @lazy
+    def vocabulary(self) -> frozenset[str]:
+        """Its capitalised words without accents and possessives, those of its heading too: those that may be known for names."""
+        words = (word for text in (self.text, self.heading) for word in text.words if word.capital)
+        return frozenset(word.folded.removesuffix("'s") for word in words)
+
     def reading(self, known_names: frozenset[str]) -> Reading:
-        """The text read for alignment; read once."""
-        if self._reading is None:
-            self._reading = Reading(self.text, self.sentences, self.language, known_names)
-        return self._reading
+        """The text read for alignment."""
+        return Reading(self.text, self.sentences, self.language, known_names)
 
     def heading_reading(self, known_names: frozenset[str]) -> Reading:
-        """Title, address and timestamp read for alignment; read once."""
-        if self._heading is None:
-            whole = Sentence(0, len(self.heading), 0, len(self.heading.raw))
-            self._heading = Reading(self.heading, [whole], self.language, known_names)
-        return self._heading
+        """Title, address and timestamp read for alignment."""
+        whole = Sentence(0, len(self.heading), 0, len(self.heading.raw))
+        return Reading(self.heading, [whole], self.language, known_names)

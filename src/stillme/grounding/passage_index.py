@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 
 from stillme.grounding.passage import Passage
@@ -17,9 +18,16 @@ class Library:
 
     def __init__(self, passages: Sequence[Passage], known_names: frozenset[str]) -> None:
         self.passages = passages
+        self._known_names = known_names
         self.readings: list[Reading] = [p.reading(known_names) for p in watched(passages)]
         self.headings: list[Reading] = [p.heading_reading(known_names) for p in passages]
         self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
+
+    @lazy
+    def digest(self) -> bytes:
+        """What tells it from another: its passages, and the names that they are read under."""
+        parts = [*(p.given.model_dump_json() for p in self.passages), *sorted(self._known_names)]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
 
     @lazy
     def index(self) -> dict[str, list[int]]:

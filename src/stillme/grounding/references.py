@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stillme.grounding.passage import Passage
+from stillme.languages import compiled, load
 from stillme.text.tokens import LATIN, Text, fold_text, within
 
 __all__ = ["Reference", "find_references"]
@@ -21,15 +22,27 @@ ISBN: Final = re.compile(r"\bISBN(?:-1[03])?+[:\s]\s?+([\d][\d -]{8,15}+[\dXx])"
 AUTHORS: Final = (
     rf"(?<![{LATIN}'’-])([{LATIN}][{LATIN}'’-]{{0,60}}+)"  # begins where a word begins, so that each is tried once
 )
-WORKS: Final = (
-    re.compile(
-        rf"{AUTHORS}\s+(?:et\s+al\.?+|và\s+(?:cộng\s+sự|cs\.?+)|và\s+các\s+cộng\s+sự)\s*+[,(]\s*+(\d{{4}})[a-z]?\b\)?+"
-    ),
-    re.compile(
-        rf"\(\s*+{AUTHORS}(?:\s+(?:et\s+al\.?+|&\s+{AUTHORS}|and\s+{AUTHORS}|và\s+cộng\s+sự))?,\s*+(\d{{4}})[a-z]?\s*+\)"
-    ),
-    re.compile(rf"{AUTHORS}\s+(?:and|&|và)\s+{AUTHORS}\s+\((\d{{4}})[a-z]?\)"),
-)
+
+
+@compiled
+def _work_patterns() -> tuple[re.Pattern[str], ...]:
+    """Works by their authors: 'X et al. (2020)', '(X and Y, 2020)', 'X and Y (2020)'."""
+    others, in_brackets, joining, joined_in_brackets = (
+        "|".join(map(_spaced, load("references")[name]))
+        for name in ("others", "others_in_brackets", "joining", "joining_in_brackets")
+    )
+    second = rf"(?:{in_brackets}|(?:&|{joined_in_brackets})\s+{AUTHORS})"
+    return (
+        re.compile(rf"{AUTHORS}\s+(?:{others})\s*+[,(]\s*+(\d{{4}})[a-z]?\b\)?+"),
+        re.compile(rf"\(\s*+{AUTHORS}(?:\s+{second})?,\s*+(\d{{4}})[a-z]?\s*+\)"),
+        re.compile(rf"{AUTHORS}\s+(?:&|{joining})\s+{AUTHORS}\s+\((\d{{4}})[a-z]?\)"),
+    )
+
+
+def _spaced(phrase: str) -> str:
+    """A phrase as a pattern: any spaces between its words, its full stop optional."""
+    written = r"\s+".join(map(re.escape, phrase.rstrip(".").split()))
+    return rf"{written}\.?+" if phrase.endswith(".") else written
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +90,9 @@ def _identifiers(raw: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
 
 def _works(raw: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Author and year; each must stand in a source."""
-    if "(" not in raw and "et al" not in raw and "cộng sự" not in raw and "cs" not in raw:
+    if "(" not in raw and not any(cue in raw for cue in load("references")["cues"]):
         return
-    for pattern in WORKS:
+    for pattern in _work_patterns():
         for match in pattern.finditer(raw):
             parts = tuple(fold_text(g) for g in match.groups() if g)
             if match.group(1)[0].isupper():

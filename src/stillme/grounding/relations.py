@@ -7,22 +7,16 @@ source may still put them together otherwise: the agent made the patient, one cl
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final, NamedTuple
 
 from stillme.grounding.statements import CLAUSE_MARKS, Statement
-from stillme.languages import load
+from stillme.languages import has, word_set
 
 __all__ = ["rearranged"]
 
 Words = frozenset[str]
 NOTHING: Final[Words] = frozenset()
-RELATION_WORDS: Final = frozenset("and but or which who that while và nhưng hoặc mà còn".split())  # noqa: SIM905
 PRONOUN: Final[Words] = frozenset({"*"})
-PRONOUNS: Final = frozenset("he she it they nó họ".split())  # noqa: SIM905
-COMPARING: Final = frozenset({"than", "hơn"})
-PASSIVE: Final = frozenset({"by", "bởi"})
-ARTICLES: Final = frozenset("the a an his her its their this that these those".split())  # noqa: SIM905
 
 
 class _Frame(NamedTuple):
@@ -44,12 +38,12 @@ def _roles(claim: Statement, source: Statement) -> tuple[int, int] | None:
         frame = _frame(source, token)
         if frame is not None:
             theirs.setdefault(source.reading.text.words[token].stem, []).append(frame)
-    syllables = claim.reading.language == "vi"
+    syllables = has(claim.reading.language, "syllables")
     for token in claim.content:
         frames = theirs.get(claim.reading.text.words[token].stem)
         mine = _frame(claim, token) if frames else None
         if mine is None or not frames or (syllables and not mine.agent & mine.hard):
-            continue  # a syllable may be half a word: in Vietnamese only a named agent tells
+            continue  # a syllable may be half a word: there only a named agent tells
         if _misfits(mine, frames, source, by_name=syllables):
             return token, token + 1
     return None
@@ -101,7 +95,13 @@ def _frame(statement: Statement, token: int) -> _Frame | None:
     before = words[token - 1].lower if token > statement.first else ""
     if token in statement.figured:
         return None
-    if words[token].capital or words[token].number or before in ARTICLES or before in _prepositions() or before == "as":
+    if (
+        words[token].capital
+        or words[token].number
+        or before in word_set("grammar", "articles")
+        or before in word_set("polarity", "preposition")
+        or before in word_set("grammar", "as")
+    ):
         return None  # a name, a figure, or a noun: what follows an article is no verb
     left, hard_left, _ = _phrase(statement, token, -1)
     right, hard_right, passive = _phrase(statement, token, +1)
@@ -118,7 +118,7 @@ def _phrase(statement: Statement, token: int, step: int) -> tuple[Words, Words, 
     i = token + step
     while statement.first <= i < statement.last and len(found) < 4:
         word = words[i]
-        if i in skipped or word.text in CLAUSE_MARKS or word.lower in RELATION_WORDS:
+        if i in skipped or word.text in CLAUSE_MARKS or word.lower in word_set("grammar", "clause_words"):
             break
         if word.number:
             pass  # figures are compared by value elsewhere
@@ -126,18 +126,15 @@ def _phrase(statement: Statement, token: int, step: int) -> tuple[Words, Words, 
             found.add(word.stem)
             if word.capital and (i > statement.first or i in statement.named):
                 hard.add(word.stem)
-        elif found or (step > 0 and word.lower in _prepositions() and word.lower not in COMPARING):
+        elif found or (
+            step > 0 and word.lower in word_set("polarity", "preposition") - word_set("grammar", "comparing")
+        ):
             break
-        if word.lower in PRONOUNS and step < 0 and not found:
+        if word.lower in word_set("grammar", "pronouns") and step < 0 and not found:
             return PRONOUN, NOTHING, False
-        passive = passive or (word.lower in PASSIVE and not found)
+        passive = passive or (word.lower in word_set("grammar", "passive") and not found)
         i += step
     return frozenset(found), frozenset(hard), passive
-
-
-@cache
-def _prepositions() -> Words:
-    return frozenset(" ".join(load("polarity")["preposition"].values()).split())
 
 
 def _directions(claim: Statement, source: Statement) -> tuple[int, int] | None:
@@ -171,12 +168,12 @@ def _attached(statement: Statement) -> list[tuple[str, Words, int]]:
     words = statement.reading.text.words
     found: list[tuple[str, Words, int]] = []
     for i in range(statement.first, statement.last - 1):
-        if words[i].lower in _prepositions():
+        if words[i].lower in word_set("polarity", "preposition"):
             phrase: set[str] = set()
             for j in range(i + 1, min(i + 6, statement.last)):
                 if words[j].content and not words[j].number:
                     phrase.add(words[j].stem)
-                elif phrase or words[j].lower not in ARTICLES:
+                elif phrase or words[j].lower not in word_set("grammar", "articles"):
                     break
             if phrase:
                 found.append((words[i].lower, frozenset(phrase), i))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Final
 
 from stillme.grounding.alignment import Alignment
-from stillme.languages import load
+from stillme.languages import compiled, is_served, load
 
 __all__ = ["FEATURES", "features", "probability"]
 
@@ -36,7 +35,7 @@ def features(found: Alignment) -> tuple[float, ...]:
     named |= {i for q in found.claim.quantities for i in range(q.first, q.last)}
     core = [i for i in content if i not in named]
     languages = {found.claim.reading.language, found.source.language}
-    across = languages == {"en", "vi"}
+    across = len(languages) > 1 and all(map(is_served, languages))
     return (
         1.0,
         sum(i in found.covered for i in content) / total,
@@ -54,7 +53,7 @@ def features(found: Alignment) -> tuple[float, ...]:
     )
 
 
-@cache
+@compiled
 def _weights() -> tuple[tuple[float, ...], float]:
     fitted = load("scoring")
     return tuple(float(fitted["weights"][name]) for name in FEATURES), float(fitted["ceiling"])

@@ -11,14 +11,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice, pairwise
 from math import exp
 from typing import Any, Final, Literal, Protocol
 
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, has, is_served, load, word_rules
 from stillme.text.concepts import text_concepts
 from stillme.text.sentences import Sentence
 from stillme.text.tokens import Text
@@ -120,12 +119,12 @@ def in_doubt(figure: float, language: str, passage: Passage) -> bool:
 
 def across(language: str, passage: Passage) -> bool:
     """Whether the question is in one language and the passage in the other."""
-    return language in ("en", "vi") and language != passage.language
+    return is_served(language) and language != passage.language
 
 
 def _legible(query: Text, language: str) -> bool:
     """Whether the model can read the question as one: with its accents, and not a page of text."""
-    return (query.accented or language != "vi") and len(query.raw) <= LONGEST_QUESTION
+    return (query.accented or not has(language, "accents")) and len(query.raw) <= LONGEST_QUESTION
 
 
 def _asked(embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[Passage, Said]]) -> dict[int, float]:
@@ -186,8 +185,8 @@ def _cut(start: int, whole: int, *places: Sequence[int]) -> int:
 
 
 def query_terms(query: Text, language: str) -> list[int]:
-    """Tokens of the question that carry content; in Vietnamese typed without accents, by its unaccented stop words."""
-    if language == "vi" and not query.accented:
+    """Tokens of the question that carry content; typed without the accents of its language, by stop words without them."""
+    if has(language, "accents") and not query.accented:
         stop = word_rules().stop_folded
         return [i for i, w in enumerate(query.words) if w.number or (w.word and w.folded not in stop)]
     return [i for i, w in enumerate(query.words) if w.content]
@@ -282,22 +281,22 @@ def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: f
     return [words[i].text for i in left]
 
 
-@cache
+@compiled
 def _points() -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in load("similarity")["curve"]]
 
 
-@cache
+@compiled
 def _map() -> Map:
     return Map(**{name: float(value) for name, value in load("similarity")["map"].items()})
 
 
-@cache
+@compiled
 def _clear() -> float:
     return float(load("similarity")["clear"])
 
 
-@cache
+@compiled
 def _hopeless() -> float:
     return float(load("similarity")["hopeless"])
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from stillme.figures.comparing import Quantity, find_quantities
-from stillme.languages import load
+from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.concepts import text_concepts
 from stillme.text.names import Name, find_names
@@ -16,31 +15,27 @@ from stillme.text.tokens import Sentence, Text, stem
 
 __all__ = ["Cues", "Reading", "Statement", "cues"]
 
-# A negation before one of these affirms: 'not only … but also'.
-AFFIRMING: Final = frozenset(["only", "just", "merely", "simply", "chỉ"])
 NEGATION_REACH: Final = 5
 FARTHEST_DENIED: Final = 12
 # How far before a figure the negation of its bound may stand: 'may not drive faster than 30'.
 BOUND_REACH: Final = 6
 BOUND_WORDS: Final = 3
-BOUND_JOINTS: Final = frozenset(["or", "and", "trở"])
 # How far behind the verb of saying that stands what is to be said.
 SAYING_REACH: Final = 10
-SEGMENT_WORDS: Final = frozenset(["and", "or", "but", "while", "whereas", "và", "hoặc", "còn", "nhưng"])
 NO_STEM: Final = frozenset({""})
 PLAIN_MARKS: Final = frozenset(".,;:!?\"'“”‘’()[]*_`")
 CLAUSE_MARKS: Final = frozenset(",;:.!?()")
 
 
 class Cues:
-    """The words and phrases of rules/polarity.yaml, looked up by their first word."""
+    """The words and phrases of the rules of polarity, looked up by their first word."""
 
     def __init__(self) -> None:
         self._words: dict[str, frozenset[str]] = {}
         self._names: dict[str, list[str]] = {}
         self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-        for name, lists in load("polarity").items():
-            entries = [tuple(entry.split("_")) for entry in " ".join(lists.values()).split()]
+        for name, row in load("polarity").items():
+            entries = [tuple(entry.split("_")) for entry in row.split()]
             self._words[name] = frozenset(e[0] for e in entries if len(e) == 1)
             for entry in entries:
                 if len(entry) == 1:
@@ -72,7 +67,7 @@ class Cues:
         return frozenset(found)
 
 
-@cache
+@compiled
 def cues() -> Cues:
     """The compiled cue words."""
     return Cues()
@@ -116,7 +111,7 @@ class Statement:
         """For each of its tokens the number of the segment it stands in; commas and conjunctions part segments."""
         parts, number = [], 0
         for lower in self.lowers:
-            if lower in CLAUSE_MARKS or lower in SEGMENT_WORDS:
+            if lower in CLAUSE_MARKS or lower in word_set("grammar", "segment_words"):
                 number += 1
             parts.append(number)
         return parts
@@ -206,7 +201,7 @@ class Statement:
         for i in range(self.first, self.last):
             if words[i].lower not in negative or (words[i].capital and i > self.first):  # a name such as 'Nothing'
                 continue
-            if i + 1 < self.last and words[i + 1].lower in AFFIRMING:  # 'not only … but also'
+            if i + 1 < self.last and words[i + 1].lower in word_set("grammar", "affirming"):  # 'not only … but also'
                 continue
             if i in self._of_bounds:
                 continue
@@ -257,7 +252,7 @@ class Statement:
         for q in self.quantities:
             if q.hedge:
                 found.update(range(q.first - BOUND_WORDS, q.first))
-                if q.last < self.last and lowers[q.last] in BOUND_JOINTS:
+                if q.last < self.last and lowers[q.last] in word_set("grammar", "bound_joints"):
                     found.update((q.last, q.last + 1))
         return frozenset(found)
 
@@ -310,12 +305,15 @@ class Reading:
         language: str,
         known_names: frozenset[str],
         skipped: frozenset[int] = frozenset(),
+        settled: Sequence[Statement] = (),
     ) -> None:
         self.text = text
         self.language = language
         self.known_names = known_names
         self.skipped = skipped
-        self.statements = [Statement(self, sentence) for sentence in sentences]
+        self.statements = [*settled, *(Statement(self, sentence) for sentence in sentences[len(settled) :])]
+        for statement in settled:  # read in a text that this one begins with
+            statement.reading = self
 
     @lazy
     def concepts(self) -> list[tuple[int, ...]]:

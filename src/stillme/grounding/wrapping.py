@@ -9,10 +9,9 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
-from stillme.languages import load
+from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Text, Word, word_of
@@ -46,7 +45,7 @@ SPEAKER: Final = re.compile(
 BEFORE_SPEAKER: Final = " \t-*•>_`—–|"
 MOST_UNKNOWN: Final = 3
 YEARS: Final = range(1500, 2200)
-AFTER: Final = frozenset({",", ":", "—", "–", "-", "that", "rằng", "là", "but", "nhưng", "and", "!", "."})
+AFTER: Final = frozenset(",:—–-!.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +66,19 @@ class Known:
     titles: frozenset[str] = frozenset()
 
 
-@cache
+@compiled
 def claim_lexicon() -> Lexicon:
-    """The phrases of claims.yaml."""
+    """The phrases of `claims`."""
     rules = load("claims")
     return Lexicon(rules["lists"], rules["classes"])
 
 
-@cache
+@compiled
 def _words(name: str) -> frozenset[str]:
-    return frozenset(" ".join(load("claims")[name].values()).replace("_", " ").split())
+    return frozenset(load("claims")[name].replace("_", " ").split())
 
 
-@cache
-def _negations() -> frozenset[str]:
-    return frozenset(" ".join(load("polarity")["negation"].values()).split())
-
-
-@cache
+@compiled
 def _polite_words() -> frozenset[str]:
     return claim_lexicon().vocabulary("opening") | claim_lexicon().vocabulary("courtesy")
 
@@ -154,7 +148,7 @@ class Wrapping:
     def denies(self, but_for: Collection[int] = ()) -> bool:
         """Whether a negation is left outside the given tokens."""
         lowers = self.draft.lowers
-        return any(lowers[i] in _negations() for i in self.spoken if i not in but_for)
+        return any(lowers[i] in word_set("polarity", "negation") for i in self.spoken if i not in but_for)
 
     def states(self, but_for: Collection[int] = ()) -> bool:
         """Whether a word is left by which a line is a statement and not the name of something."""
@@ -366,7 +360,7 @@ class Wrapping:
         A Vietnamese label may share a syllable with the sources, and has a capital only at its start.
         """
         accented = any(name.accented for name in names)
-        turning = _negations() | _words("reversing") | _words("saying_no")
+        turning = word_set("polarity", "negation") | _words("reversing") | _words("saying_no")
         matter = [name.stem in self.known.stems or name.stem in self.asked.stems for name in names]
         capital = [name.capital or name.lower in _words("speakers") for name in names]
         if any(name.lower in turning or name.lower in _words("stating") for name in names):
@@ -380,7 +374,7 @@ class Wrapping:
         spoken = personal = False
         for at in range(first, min(last, first + COLON_REACH)):
             mark = self.draft.words[at].text
-            if mark in ":—–" or (mark in (",", "thì") and personal):
+            if mark in ":—–" or (personal and (mark == "," or mark in word_set("grammar", "topic_mark"))):
                 if spoken and at + 1 < last:
                     self.peeled.append("lead")
                 return at + 1 if spoken and at + 1 < last else 0
@@ -409,7 +403,7 @@ class Wrapping:
             ):
                 self.peeled.append("lead")
                 return at + 1
-            if word.lower in _negations() or word.lower in _words("reversing"):
+            if word.lower in word_set("polarity", "negation") or word.lower in _words("reversing"):
                 turns += 1
             elif at not in self.silent and not self._is_beside_the_matter(at, first):
                 return 0
@@ -429,13 +423,14 @@ class Wrapping:
         word = self.draft.words[i]
         if word.number:
             return i > 0 and self.draft.lowers[i - 1] in _words("numbered")
-        if word.lower in _negations():
+        if word.lower in word_set("polarity", "negation"):
             return False
         about = word.lower in _words("exchange") or word.lower in _words("numbered")
         return not word.content or about or i in self.silent
 
     def _past_joints(self, at: int, last: int) -> int:
-        while at < last and self.draft.words[at].lower in AFTER and not self._is_minus(at):
+        after = AFTER | word_set("grammar", "behind_lead")
+        while at < last and self.draft.words[at].lower in after and not self._is_minus(at):
             at += 1
         return at
 

@@ -12,7 +12,7 @@ from stillme.errors import BackendError
 from stillme.grounding.grounder import Quote, Status
 from stillme.grounding.passage import Passage
 from stillme.judge.quote import Quotable
-from stillme.judge.strict_json import strict_json
+from stillme.llm.strict_json import strict_json
 from stillme.text.tokens import Text
 
 __all__ = ["Answer", "read_answers", "written"]

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from stillme.errors import BackendError, shown
-from stillme.judge.connection import Deadline
 
 __all__ = ["AnswerCache"]
 
@@ -34,8 +34,11 @@ class AnswerCache:
         self._answers: OrderedDict[str, str] = OrderedDict()
         self._asking: dict[str, Future[str]] = {}
 
-    def answer(self, key: str, ask: Callable[[], str], deadline: Deadline) -> str:
-        """The answer that is kept, or else what `ask` returns; those who want the same at the same time ask once."""
+    def answer(self, key: str, ask: Callable[[], str], deadline: float) -> str:
+        """The answer that is kept, or else what `ask` returns; those who want the same at the same time ask once.
+
+        Whoever waits for another's answer waits until `deadline`, by the monotonic clock.
+        """
         with self._lock:
             if key in self._answers:
                 self._answers.move_to_end(key)
@@ -72,10 +75,10 @@ class AnswerCache:
             del self._asking[key]
 
 
-def _awaited(asking: Future[str], deadline: Deadline) -> str:
+def _awaited(asking: Future[str], deadline: float) -> str:
     """What another thread is being answered, its failure included."""
     try:
-        return asking.result(timeout=max(0.0, deadline.left))
+        return asking.result(timeout=max(0.0, deadline - time.monotonic()))
     except BackendError as error:
         raise BackendError(str(error)) from None
     except TimeoutError:

@@ -4,43 +4,55 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Final
 
 from stillme.errors import InputError, nearest, shown
 from stillme.grounding.grounder import Grounder
 from stillme.judge.grounder import JudgeGrounder
+from stillme.judge.settings import LONGEST_WAIT_S, SHORTEST_WAIT_S
+from stillme.settings import EnvironmentSettings, number, rows, setting
 
-__all__ = ["judge_from_environment"]
+__all__ = ["JudgeVariables", "judge_from_environment"]
 
 PREFIX: Final = "STILLME_JUDGE_"
-SETTINGS: Final = {"URL": "url", "MODEL": "model", "API_KEY": "api_key", "TIMEOUT_S": "timeout_s", "CACHE": "cache"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JudgeVariables(EnvironmentSettings):
+    """The settings of a judge that have a variable; it holds a key and is never shown."""
+
+    url: str | None = setting(None, "STILLME_JUDGE_URL", "`url`; needs a model")
+    model: str | None = setting(None, "STILLME_JUDGE_MODEL", "`model`; needs an address")
+    api_key: str | None = setting(None, "STILLME_JUDGE_API_KEY", "`api_key`")
+    timeout_s: float | None = setting(
+        None, "STILLME_JUDGE_TIMEOUT_S", "`timeout_s`", number(SHORTEST_WAIT_S, LONGEST_WAIT_S)
+    )
+    cache: str | None = setting(None, "STILLME_JUDGE_CACHE", "`cache`")
 
 
 def judge_from_environment(base: Grounder, environ: Mapping[str, str] | None = None) -> JudgeGrounder | None:
     """The judge that STILLME_JUDGE_URL and its companions describe, or None where they name none; half a description is an error."""
     source = os.environ if environ is None else environ
-    given = {name.removeprefix(PREFIX): value for name, value in source.items() if name.startswith(PREFIX) and value}
-    if "URL" not in given and "MODEL" not in given:
+    given = JudgeVariables.from_environment(source)
+    if given.url is None and given.model is None:
         return None
-    for needed, has in (("URL", "MODEL"), ("MODEL", "URL")):
-        if needed not in given:
-            raise InputError(f"{PREFIX}{has} is set and {PREFIX}{needed} is not: set both to use a judge, or neither")
-    for name in given:
-        if name not in SETTINGS:
-            like = nearest(name, SETTINGS)
-            hint = f"; {PREFIX}{like}?" if like else f": there are {', '.join(PREFIX + known for known in SETTINGS)}"
-            raise InputError(f"{PREFIX}{shown(name)[1:-1]} is not a setting of the judge{hint}")
-    values: dict[str, Any] = {SETTINGS[name]: value for name, value in given.items()}
-    if "timeout_s" in values:
-        values["timeout_s"] = _seconds(values["timeout_s"])
+    if given.url is None or given.model is None:
+        has, needed = ("URL", "MODEL") if given.url else ("MODEL", "URL")
+        raise InputError(f"{PREFIX}{has} is set and {PREFIX}{needed} is not: set both to use a judge, or neither")
+    _check_names(source)
     try:
-        return JudgeGrounder(base, **values)
+        return JudgeGrounder(base, **{name: value for name, value in asdict(given).items() if value is not None})
     except InputError as error:
         raise InputError(f"the judge of {PREFIX}*: {error}") from None
 
 
-def _seconds(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{PREFIX}TIMEOUT_S must be a number of seconds, got {shown(text)}") from None
+def _check_names(source: Mapping[str, str]) -> None:
+    known = [row.variable for row in rows(JudgeVariables)]
+    for name in source:
+        if name.startswith(PREFIX) and source[name] and name not in known:
+            like = nearest(name, known)
+            raise InputError(
+                f"{shown(name)[1:-1]} is not a setting of the judge"
+                + (f"; {like}?" if like else f": there are {', '.join(known)}")
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, field
@@ -18,9 +19,7 @@ from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
 from stillme.grounding.statements import Reading
 from stillme.judge.answer import Answer, read_answers, written
 from stillme.judge.cache import AnswerCache
-from stillme.judge.client import Client
-from stillme.judge.connection import Deadline
-from stillme.judge.endpoint import Endpoint
+from stillme.judge.client import JudgeClient
 from stillme.judge.prompt import PROMPT_VERSION, SCHEMA, messages
 from stillme.judge.settings import JudgeSettings, Structured
 
@@ -56,8 +55,7 @@ class JudgeGrounder(JudgeSettings):
     """
 
     base: Grounder
-    _endpoint: Endpoint = field(init=False, repr=False)
-    _client: Client = field(init=False, repr=False)
+    _client: JudgeClient = field(init=False, repr=False)
     _answers: AnswerCache = field(init=False, repr=False)
     _failed: WeakKeyDictionary[Reading, str] = field(init=False, repr=False, default_factory=WeakKeyDictionary)
     _lock: threading.Lock = field(init=False, repr=False, default_factory=threading.Lock)
@@ -66,24 +64,16 @@ class JudgeGrounder(JudgeSettings):
         self.check()
         if not callable(getattr(self.base, "judge", None)):
             raise InputError(f"base must be a grounder such as CascadeGrounder(), got {shown(self.base)}")
-        endpoint = Endpoint.of(
-            self.url, self.model, self.api_key, allow_insecure=self.allow_insecure, use_proxy=self.use_proxy
-        )
-        client = Client(endpoint, self.timeout_s, self.connect_timeout_s, self.retries, self.backoff_s)
         path = None if self.cache is None else Path(self.cache)
-        for name, value in (
-            ("_endpoint", endpoint),
-            ("_client", client),
-            ("_answers", AnswerCache(self.remembered, path)),
-        ):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_client", JudgeClient.of(self))
+        object.__setattr__(self, "_answers", AnswerCache(self.remembered, path))
 
     @property
     def id(self) -> str:
         """The base, the judge's host and model, and hashes of the prompt and of the settings that shape a judgement."""
         shaping = [list(self.ask_between), astuple(self.scores), self.structured, self.max_tokens, self.seed]
         settings = hashlib.sha256(json.dumps(shaping).encode()).hexdigest()[:8]
-        return f"{self.base.id}+judge/{self._endpoint.authority}/{self.model}#{PROMPT_VERSION}.{settings}"
+        return f"{self.base.id}+judge/{self._client.endpoint.authority}/{self.model}#{PROMPT_VERSION}.{settings}"
 
     def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
         """For each task, one judgement a claim, in order; each draft with undecided claims is asked about on its own."""
@@ -147,15 +137,15 @@ class JudgeGrounder(JudgeSettings):
 
     def _ask(self, question: _Question) -> list[Answer]:
         body = self._body(question)
-        name, passages, count = self._endpoint.name, question.task.library.passages, len(question.places)
-        deadline = Deadline.after(self.timeout_s)
+        name, passages, count = self._client.name, question.task.library.passages, len(question.places)
+        deadline = time.monotonic() + self.timeout_s
 
         def ask() -> str:
             content = self._client.content(body, deadline)
             read_answers(content, count, passages, name)  # only what was checked is kept
             return written(content)
 
-        key = hashlib.sha256(json.dumps([CHECKS, self._endpoint.url, body.decode("ascii")]).encode()).hexdigest()
+        key = hashlib.sha256(json.dumps([CHECKS, self._client.endpoint.url, body.decode("ascii")]).encode()).hexdigest()
         return read_answers(self._answers.answer(key, ask, deadline), count, passages, name)
 
     def _body(self, question: _Question) -> bytes:
@@ -164,7 +154,7 @@ class JudgeGrounder(JudgeSettings):
         size = sum(len(message["content"]) for message in asked)
         if size > self.most_chars:
             raise BackendError(
-                f"{self._endpoint.name} would have to read {size} characters, most_chars is {self.most_chars}:"
+                f"{self._client.name} would have to read {size} characters, most_chars is {self.most_chars}:"
                 " retrieve less, or raise it if the model reads that much"
             )
         body = {

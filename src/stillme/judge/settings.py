@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from stillme.errors import InputError, shown
+from stillme.settings import checked_number, checked_whole
 
 __all__ = ["JudgeScores", "JudgeSettings", "Structured"]
 
@@ -25,10 +26,10 @@ class JudgeScores:
     contradicted: float = 0.05
 
     def __post_init__(self) -> None:
-        _check_number("scores.supported", self.supported, SUPPORT_AT, 1)
+        checked_number("scores.supported", self.supported, SUPPORT_AT, 1)
         for name in ("unsupported", "contradicted"):
             value = getattr(self, name)
-            _check_number(f"scores.{name}", value, 0, SUPPORT_AT)
+            checked_number(f"scores.{name}", value, 0, SUPPORT_AT)
             if value == SUPPORT_AT:
                 raise InputError(f"scores.{name} must be below {SUPPORT_AT}: from there on a claim counts as supported")
 
@@ -71,15 +72,15 @@ class JudgeSettings:
     def check(self) -> None:
         """Refuse what cannot be meant; the address is checked where it is taken apart."""
         _check_bounds("ask_between", self.ask_between)
-        _check_whole("max_tokens", self.max_tokens, 1, 1_000_000)
-        _check_whole("seed", self.seed, 0, 2**31 - 1)
-        _check_whole("most_chars", self.most_chars, 1, 100_000_000)
-        _check_whole("retries", self.retries, 0, 10)
-        _check_whole("parallel", self.parallel, 1, 64)
-        _check_whole("remembered", self.remembered, 1, 10_000_000)
-        _check_number("timeout_s", self.timeout_s, SHORTEST_WAIT_S, LONGEST_WAIT_S)
-        _check_number("connect_timeout_s", self.connect_timeout_s, SHORTEST_WAIT_S, LONGEST_WAIT_S)
-        _check_number("backoff_s", self.backoff_s, 0, LONGEST_WAIT_S)
+        checked_whole("max_tokens", self.max_tokens, 1, 1_000_000)
+        checked_whole("seed", self.seed, 0, 2**31 - 1)
+        checked_whole("most_chars", self.most_chars, 1, 100_000_000)
+        checked_whole("retries", self.retries, 0, 10)
+        checked_whole("parallel", self.parallel, 1, 64)
+        checked_whole("remembered", self.remembered, 1, 10_000_000)
+        checked_number("timeout_s", self.timeout_s, SHORTEST_WAIT_S, LONGEST_WAIT_S)
+        checked_number("connect_timeout_s", self.connect_timeout_s, SHORTEST_WAIT_S, LONGEST_WAIT_S)
+        checked_number("backoff_s", self.backoff_s, 0, LONGEST_WAIT_S)
         if self.structured not in ("json_schema", "json_object"):
             raise InputError(f"structured must be 'json_schema' or 'json_object', got {shown(self.structured)}")
         if not isinstance(self.scores, JudgeScores):
@@ -87,21 +88,11 @@ class JudgeSettings:
         _check_path("cache", self.cache)
 
 
-def _check_number(name: str, value: object, least: float, most: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise InputError(f"{name} must be a number from {least:g} to {most:g}, got {shown(value)}")
-
-
-def _check_whole(name: str, value: object, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InputError(f"{name} must be a whole number from {least} to {most}, got {shown(value)}")
-
-
 def _check_bounds(name: str, value: object) -> None:
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise InputError(f"{name} must be two numbers such as (0.2, 0.8), got {shown(value)}")
     for bound in value:
-        _check_number(name, bound, 0, 1)
+        checked_number(name, bound, 0, 1)
     if value[0] >= value[1]:
         raise InputError(f"{name} must have the lower bound first, got {shown(value)}")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from stillme.contract import RetrievedPassage, Turn
+from stillme.languages import DEFAULT
 
 __all__ = ["Delta", "Generation", "Message", "Prompt", "Provider"]
 
@@ -29,7 +30,7 @@ class Prompt:
     messages: tuple[Message, ...]
     passages: tuple[RetrievedPassage, ...] = ()
     conversation: tuple[Turn, ...] = ()
-    language: str = "en"
+    language: str = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

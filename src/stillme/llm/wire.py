@@ -6,8 +6,8 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from stillme.judge.strict_json import strict_json
 from stillme.llm.confidence import token_logprobs
+from stillme.llm.strict_json import strict_json
 
 __all__ = [
     "NO_TEXT",
@@ -43,6 +43,7 @@ class FaultError(Exception):
         timed_out: bool = False,
         neutral: bool = False,
         refusal: str | None = None,
+        tries: int = 1,
     ) -> None:
         super().__init__(what)
         self.passing = passing
@@ -53,6 +54,8 @@ class FaultError(Exception):
         self.timed_out = timed_out
         self.refusal = refusal
         """The server's words on a request that it refused: looked through for the names of parameters, never repeated."""
+        self.tries = tries
+        """How often it was asked."""
 
 
 async def events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[tuple[str, str], None]:

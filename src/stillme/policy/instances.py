@@ -10,7 +10,7 @@ from typing import Any
 from stillme.validators.chain import ConfiguredValidator
 from stillme.validators.registry import Slot, foreign_code, parameters
 
-__all__ = ["built", "fingerprint_of", "plain", "stage_of"]
+__all__ = ["built", "fingerprint_of", "plain"]
 
 
 def built(
@@ -21,12 +21,6 @@ def built(
     read = {name: known[name].read(value) for name, value in given.items() if name in known}
     with foreign_code(f"validators.{slot.name}"):
         return cls(**{**derived, **read, **slot.fixed})
-
-
-def stage_of(validator: Any) -> str:
-    """Where in the chain an instance belongs: among the checks of the question or of the draft."""
-    stage = getattr(validator, "target", None) or getattr(validator, "stage", None)
-    return "query" if stage == "query" else "draft"
 
 
 def fingerprint_of(configured: ConfiguredValidator) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from stillme.contract import Mode
 from stillme.errors import PolicyError
-from stillme.policy.instances import built, fingerprint_of, plain, stage_of
+from stillme.languages import DEFAULT, is_served
+from stillme.policy.instances import built, fingerprint_of, plain
 from stillme.policy.problems import PROBLEMS_SHOWN, Problem, misfits, validator_problems, worded
 from stillme.policy.reader import PRESET_FILES, PRESETS, Preset, Source, file_bytes, parsed
 from stillme.policy.sections import (
@@ -39,6 +40,7 @@ from stillme.policy.sections import (
     ValidatorOptions,
 )
 from stillme.reasons import Gate
+from stillme.validators.base import declared
 from stillme.validators.chain import ConfiguredValidator
 from stillme.validators.registry import BUILT_IN, Slot, chain_with, parameters, validator_class
 
@@ -115,11 +117,12 @@ class Policy(BaseModel):
         )
 
     def message(self, kind: MessageKind, language: str) -> str | None:
-        """The operator's own wording in that language (English for any but Vietnamese); None: use the built-in one."""
+        """The operator's own wording in that language, in the default one where it is not served; None: use the built-in one."""
         message: Message | None = getattr(self.messages, kind)
         if message is None:
             return None
-        return message.vi if language == "vi" else message.en
+        own: str | None = getattr(message, language if is_served(language) else DEFAULT, None)
+        return own
 
     @property
     def hash(self) -> str:
@@ -136,7 +139,7 @@ class Policy(BaseModel):
         chain: list[ConfiguredValidator] = []
         for slot, configured in self._all_places():
             if slot.target is not None:
-                chain += [self._configured(validator) for validator in extra if stage_of(validator) == slot.stage]
+                chain += [self._configured(validator) for validator in extra if declared(validator).stage == slot.stage]
             if configured is not None:
                 chain.append(configured)
         return chain
@@ -188,7 +191,7 @@ class Policy(BaseModel):
         return {key: getattr(self.thresholds, key) for key in Thresholds.model_fields}
 
     def _configured(self, validator: Any) -> ConfiguredValidator:
-        name = getattr(validator, "name", type(validator).__name__)
+        name = declared(validator).name
         is_softened = name == "SourceRequired" and not self.behavior.enforce_no_source_refusal
         options = self.validators.get(name)
         if options is None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final, Literal
 
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, load, word_rules, word_set
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
 from stillme.text.tokens import Sentence, Text, fold
@@ -19,10 +18,7 @@ __all__ = ["Ambiguity", "Option", "find_ambiguity"]
 
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
-ASKING: Final = frozenset({"which", "what", "nào", "gì", "mấy", "many"})
-ADDRESSED: Final = frozenset({"shop", "ad", "admin"})  # 'vậy shop': whom the question is put to
 LONGEST_TITLE: Final = 2
-DETERMINERS: Final = frozenset(["the", "a", "an", "my", "our", "your", "his", "her", "their"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ class Ambiguity:
     """The word of the question that could be any of the options."""
 
 
-@cache
+@compiled
 def _lexicon() -> Lexicon:
     return Lexicon(load("ambiguity")["lists"])
 
@@ -87,7 +83,7 @@ def _reference(query: Text) -> str | None:
     if match is None or _names_in(query):
         return None
     before = query.words[: match.first]
-    if any(w.lower in DETERMINERS for w in before) or sum(w.content for w in before) >= 2:
+    if any(w.lower in word_set("ambiguity", "determiners") for w in before) or sum(w.content for w in before) >= 2:
         return None
     return query.slice(match.first, match.last) if query.words[match.last - 1].word else query.words[match.first].text
 
@@ -123,7 +119,7 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
 
 def _asked(query: Text, library: Library) -> set[str]:
     """The stems of the question's content; of Vietnamese typed without accents, those that the passages have with them."""
-    stems = {w.stem for w in query.words if w.content and w.lower not in ADDRESSED}
+    stems = {w.stem for w in query.words if w.content and w.lower not in word_set("ambiguity", "addressed")}
     if query.accented:
         return stems
     typed = {w.folded for w in query.words if w.word and w.folded not in word_rules().stop_folded}
@@ -135,7 +131,7 @@ def _kinds(query: Text) -> set[str]:
     """What the question calls the thing it asks about: the noun behind an article, 'plan' of 'the mobile plan'."""
     found: set[str] = set()
     for i, word in enumerate(query.words):
-        if word.lower in DETERMINERS:
+        if word.lower in word_set("ambiguity", "determiners"):
             run = query.words[i + 1 : i + 5]
             length = next((k for k, w in enumerate(run) if not w.content), len(run))
             found.update(w.lower for w in run[:length])
@@ -155,7 +151,7 @@ def _speaks_of_kind(asked: set[str], heads: dict[str, set[tuple[str, ...]]], lib
 def _subject(statement: Statement) -> Name | None:
     """The name that opens the statement, behind an article at the most."""
     text, first = statement.reading.text, statement.first
-    start = first + 1 if text.words[first].lower in DETERMINERS else first
+    start = first + 1 if text.words[first].lower in word_set("ambiguity", "determiners") else first
     name = next((n for n in statement.names if n.first - start <= LONGEST_TITLE), None)
     if name is not None:
         return name
@@ -197,11 +193,11 @@ def _head_and_option(
 
 def _asks_for_all(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:
     """'How much do the plans cost?' asks for all of them, 'which plan' and 'gói nào' for the one that fits."""
-    lowers = query.lowers
+    lowers, asking = query.lowers, word_set("ambiguity", "asking")
     for i, word in enumerate(query.words):
         if word.stem in heads:
             plural = word.lower.endswith("s") and word.stem != word.lower
-            if plural or (i and lowers[i - 1] in ASKING) or not ASKING.isdisjoint(lowers[i + 1 : i + 3]):
+            if plural or (i and lowers[i - 1] in asking) or not asking.isdisjoint(lowers[i + 1 : i + 3]):
                 return True
     return False
 
@@ -238,7 +234,7 @@ def _described(passage: Passage, name: Name) -> str:
     text = passage.text
     for sentence in passage.sentences[:2]:
         size = len(name.parts)
-        start = sentence.first + (text.words[sentence.first].lower in DETERMINERS)
+        start = sentence.first + (text.words[sentence.first].lower in word_set("ambiguity", "determiners"))
         if tuple(text.folded[start : start + size]) != name.parts:
             continue
         match = _lexicon().first(text, "definition", start + size, sentence.last)

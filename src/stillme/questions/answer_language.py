@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
-from stillme.languages import load
+from stillme.languages import compiled, is_served, languages, load
 from stillme.questions.need import opens_request
-from stillme.text.language import EN, NAME_PARTS, VI
 from stillme.text.lexicon import SENTENCE_ENDS, Lexicon, Match
 from stillme.text.tokens import Text, fold
 
 __all__ = ["requested_language"]
 
-PHRASE_LISTS: Final = (EN, VI, "verbs", "telling", "direct", "wanted", "words_asked")
+PHRASE_LISTS: Final = ("verbs", "telling", "direct", "wanted", "words_asked")
 # Each mention is read with the tokens around it: two bounds, beyond what people write, keep the time linear.
 MENTIONS: Final = 8
 REACH: Final = 100
@@ -27,6 +25,7 @@ class _AnswerRules:
     """The words around a request for the answer's language; each set holds its words with and without accents."""
 
     phrases: Lexicon
+    named: frozenset[str]
     before: frozenset[str]
     moves: frozenset[str]
     qualifiers: frozenset[str]
@@ -35,19 +34,21 @@ class _AnswerRules:
     held: frozenset[str]
 
 
-@cache
+@compiled
 def _answer_rules() -> _AnswerRules:
     rules = load("language")["answer_language"]
     sets = {name: frozenset(f"{rules[name]} {fold(rules[name])}".split()) for name in WORD_LISTS}
-    return _AnswerRules(Lexicon({name: rules[name] for name in PHRASE_LISTS}), **sets)
+    called = {each.code: each.rules("language").get("called", ()) for each in languages()}
+    named = frozenset(word for names in called.values() for name in names for word in fold(name).split())
+    return _AnswerRules(Lexicon({**called, **{name: rules[name] for name in PHRASE_LISTS}}), named, **sets)
 
 
 def requested_language(query: Text) -> str | None:
-    """The language ("en" or "vi") that a query asks to be answered in, or None if it asks for none."""
-    if NAME_PARTS.isdisjoint(query.folded):
+    """The code of the language that a query asks to be answered in, or None if it asks for none."""
+    if _answer_rules().named.isdisjoint(query.folded):
         return None
     matches = list(_answer_rules().phrases.find(query))
-    named = [match for match in matches if match.name in (EN, VI)]
+    named = [match for match in matches if is_served(match.name)]
     for name in named[:MENTIONS]:
         first, last = _sentence(query, name)
         inside = [match for match in matches if first <= match.first and match.last <= last]

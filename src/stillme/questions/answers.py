@@ -1,7 +1,7 @@
 """What each passage may answer to the question: a date, a figure, a name or a phrase, where it stands, and how likely it is.
 
 A small reader without a model: every span of the kind that is asked for is weighed by the words of the question around it. The
-weights are fitted by training/fit_conflicts.py and stand in rules/conflicts.yaml.
+weights are fitted by training/fit_conflicts.py and stand in languages/conflicts.yaml.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Final
@@ -18,7 +17,7 @@ from typing import Final
 from stillme.figures.comparing import Quantity, agrees, find_quantities, rivals
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import CLAUSE_MARKS, Statement
-from stillme.languages import load, word_rules
+from stillme.languages import DEFAULT, accented_language, compiled, load, word_rules, word_set
 from stillme.text.concepts import text_concepts
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
@@ -42,9 +41,6 @@ LONGEST_PHRASE: Final = 6
 LEAST_LIKELY: Final = -3.5
 REACH: Final = 7
 FAR: Final = 24
-ASKING_BEFORE: Final = frozenset({"what", "which"})
-ASKING_BEHIND: Final = frozenset({"gì", "nào"})
-ARTICLES: Final = frozenset({"the", "a", "an"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +52,14 @@ class Span:
     said: Quantity | Name | None = None
 
 
-@cache
+@compiled
 def _asks() -> Lexicon:
     return Lexicon(load("answers")["asks"])
 
 
-@cache
+@compiled
 def _leads() -> dict[str, frozenset[str]]:
     return {kind: frozenset(str(words).split()) for kind, words in load("answers")["leads"].items()}
-
-
-@cache
-def _copulas() -> frozenset[str]:
-    return frozenset(str(load("answers")["copulas"]).split())
 
 
 class Question:
@@ -82,7 +73,7 @@ class Question:
         if self._asks_for_several():
             self.kind = OPEN
         self.parts = frozenset(part for name in self.names for part in name.parts)
-        self.quantities = find_quantities(text, "vi" if text.accented else "en")
+        self.quantities = find_quantities(text, accented_language() if text.accented else DEFAULT)
         named = {i for name in self.names for i in range(name.first, name.last)}
         rest = [i for i, w in enumerate(text.words) if w.content and i not in named]
         self.stems = frozenset(text.words[i].stem for i in rest)
@@ -103,7 +94,7 @@ class Question:
         """'What states', 'which of the rivers': more than one answer is right."""
         for asking, word in pairwise(self.text.words):
             if (
-                asking.lower in ASKING_BEFORE
+                asking.lower in word_set("answers", "asking_before")
                 and word.lower[-1:] == "s"
                 and word.content
                 and word.stem + "s" == word.lower
@@ -114,7 +105,7 @@ class Question:
     def _focus(self, rest: Sequence[int], asking: int) -> Iterable[int]:
         """The words that say what is asked for: 'sport' of 'what sport', 'môn' of 'môn nào'."""
         lowers = self.text.lowers
-        behind = next((i for i, lower in enumerate(lowers) if lower in ASKING_BEHIND), None)
+        behind = next((i for i, lower in enumerate(lowers) if lower in word_set("answers", "asking_behind")), None)
         if behind is not None:
             return [i for i in rest if i < behind][-2:]
         return [i for i in rest if i >= asking][:2]
@@ -222,7 +213,7 @@ def _led(place: Place, span: Span) -> bool:
     """Whether a word that leads to such an answer stands before it, behind an article at the most."""
     lowers, first = place.statement.reading.text.lowers, place.statement.first
     at = span.first - 1
-    if at > first and lowers[at] in ARTICLES:
+    if at > first and lowers[at] in word_set("answers", "articles"):
         at -= 1
     return at >= first and lowers[at] in _leads()[place.question.kind]
 
@@ -251,7 +242,10 @@ def _defined(place: Place, span: Span) -> bool:
     """Whether the statement opens with the question's name and the span stands soon behind a copula."""
     opens = bool(place.name_places) and place.name_places[0] - place.statement.first <= 1
     lowers = place.statement.reading.text.lowers
-    return opens and any(lowers[i] in _copulas() for i in range(max(place.name_places[0], span.first - 4), span.first))
+    return opens and any(
+        lowers[i] in word_set("answers", "copulas")
+        for i in range(max(place.name_places[0], span.first - 4), span.first)
+    )
 
 
 def _opened_by_another(place: Place) -> bool:
@@ -324,7 +318,7 @@ def weighed(question: Question, library: Library) -> Iterator[tuple[int, Place, 
                 yield passage, place, span, _features(place, span, 1 / len(spans), known, rare)
 
 
-@cache
+@compiled
 def _fitted() -> dict[str, tuple[float, ...]]:
     return {kind: tuple(float(row[name]) for name in FEATURES) for kind, row in load("conflicts")["answer"].items()}
 

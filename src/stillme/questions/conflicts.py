@@ -12,6 +12,7 @@ from stillme.figures.comparing import agrees, rivals
 from stillme.grounding.alignment import Alignment, Objection, align
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Reading, Statement, cues
+from stillme.languages import word_set
 from stillme.questions.answers import Question
 from stillme.questions.disagreement import Judge, Rival, find_rivals
 from stillme.stopping import watched
@@ -20,7 +21,6 @@ from stillme.text.tokens import Text
 
 __all__ = ["Disagreement", "find_conflicts"]
 
-ANSWERS: Final = frozenset({"is", "was", "by", "are", "were", "là", "bởi", "do", "ông", "bà"})
 LEAST_SHARED: Final = 2
 LEAST_ALIKE: Final = 0.4
 LEAST_COVERED: Final = 0.6
@@ -179,7 +179,7 @@ def _other_name(found: Alignment) -> Objection | None:
     before = words[objection.first - 1].lower if objection.first > found.claim.first else ""
     rest = [i for i in found.claim.content if not objection.first <= i < objection.last]
     said = len(rest) >= 1 and all(i in found.covered for i in rest)
-    return objection if said and before in ANSWERS and not found.best.refers_back else None
+    return objection if said and before in word_set("grammar", "answering") and not found.best.refers_back else None
 
 
 def _other_label(found: Alignment) -> bool:

@@ -3,21 +3,20 @@
 Each passage's likely answers (answers.py) are laid side by side. Two of them disagree if neither passage holds the other's answer and
 nothing shows that they speak of two matters; how likely that is follows from how likely each is an answer and how alike the statements are
 around it. A judge, if there is one, is asked about the pairs that this leaves open. The figures are fitted by
-training/fit_conflicts.py and stand in rules/conflicts.yaml.
+training/fit_conflicts.py and stand in languages/conflicts.yaml.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations, product
 from typing import Final
 
 from stillme.figures.comparing import Quantity, agrees, rivals
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
-from stillme.languages import load
+from stillme.languages import compiled, has, load
 from stillme.questions.answers import KINDS, Answer, Question, read_answers
 from stillme.text.names import Name
 
@@ -97,14 +96,14 @@ class Joining:
         return round(self.rule * score + self.against * max(-CLEAR, min(CLEAR, against)) + self.bias, 4) >= 0
 
 
-@cache
+@compiled
 def scale() -> Scale:
     """The fitted scale."""
     found = load("conflicts")["pair"]
     return Scale.of(found["weights"], float(found["threshold"]))
 
 
-@cache
+@compiled
 def joining() -> Joining:
     """The fitted joining of rules and judge."""
     return Joining(**load("conflicts")["judge"])
@@ -349,9 +348,9 @@ def _other_kind(mine: Answer, theirs: Answer) -> bool:
 
 
 def _narrowed(answer: Answer) -> dict[str, set[str]]:
-    """For each word of the question the words that narrow it: before it in English, behind it in Vietnamese."""
+    """For each word of the question the words that narrow it: before it, or behind it where the language describes so."""
     place = answer.place
-    text, step = place.statement.reading.text, 1 if place.statement.reading.language == "vi" else -1
+    text, step = place.statement.reading.text, 1 if has(place.statement.reading.language, "describes_behind") else -1
     found: dict[str, set[str]] = {}
     for i, stem in place.hits.items():
         at = i + step

@@ -8,14 +8,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from operator import attrgetter
 from typing import Final
 
 from stillme.conduct.philosophy import needs_no_source
 from stillme.figures.arithmetic import sum_of
-from stillme.languages import load
+from stillme.languages import compiled, is_served, language_of, languages, load, word_set
 from stillme.text.lexicon import SENTENCE_ENDS, Lexicon, Match
 from stillme.text.tokens import Text, fold
 
@@ -60,7 +59,7 @@ WORDS: Final = (
     "openers", "user", "addressed", "fillers", "thanked_for", "given", "code_work", "definite", "about", "about_later",
     "address", "unaccented_you", "before_you", "tails", "moods", "advice_words", "advice_joins",
     "trouble_ends", "question_words", "question_particles",
-    "source_words", "source_asked_en", "source_asked_vi", "source_before", "source_before_not", "source_after",
+    "source_words", "source_after",
     "source_of", "source_refused", "tasted", "judging",
 )  # fmt: skip
 QUOTATION_MARKS: Final = frozenset("\"'“”‘’«»")
@@ -96,7 +95,7 @@ def need_of(query: Text) -> Need:
     return Need(asks_sources=_asks_sources(query), asks_facts=kind == FACTS, kind=kind)
 
 
-@cache
+@compiled
 def _lexicon(*names: str) -> Lexicon:
     rules = load("need")
     return Lexicon({name: [option for phrase in rules[name] for option in _options(phrase)] for name in names})
@@ -107,19 +106,28 @@ def _options(phrase: str) -> list[str]:
     return [phrase] if " " in phrase else phrase.split("|")
 
 
-@cache
+@compiled
 def _source_phrases() -> Lexicon:
-    return Lexicon(load("need")["sources"])
+    rules = load("need")["sources"]
+    named = {each.code: each.rules("need").get("sources", {}).get("named", ()) for each in languages()}
+    return Lexicon({**named, "cite": rules["cite"], "where_from": rules["where_from"]})
 
 
-@cache
+@compiled
+def _source_words(code: str, name: str) -> frozenset[str]:
+    """What stands around a word for a source in one language, with and without accents; nothing where it does not say."""
+    row = str(language_of(code).rules("need").get(name, ""))
+    return frozenset(f"{row} {fold(row)}".split())
+
+
+@compiled
 def _words() -> dict[str, frozenset[str]]:
     """The word lists, each word with and without its accents."""
     rules = load("need")
     return {name: frozenset(f"{rules[name]} {fold(rules[name])}".split()) for name in WORDS}
 
 
-@cache
+@compiled
 def _heads(*names: str) -> frozenset[str]:
     """The words that the phrases of some lists begin with, with and without accents."""
     rules = load("need")
@@ -403,7 +411,7 @@ def _asks_sources(query: Text) -> bool:
     for match in _source_phrases().find(query):
         if match.name == "where_from" or (match.name == "cite" and _wants_citing(query, match)):
             return True
-        if match.name in ("named_en", "named_vi") and _wants_source(query, match):
+        if is_served(match.name) and _wants_source(query, match):
             return True
     return False
 
@@ -411,7 +419,7 @@ def _asks_sources(query: Text) -> bool:
 def _wants_citing(query: Text, match: Match) -> bool:
     first = _clause(query, match.first)
     before = query.lowers[match.first - 1] if match.first > first else ""
-    return before in ("and", "then", "also", "please", "but") or opens_request(query, first, match.first)
+    return before in word_set("need", "before_citing") or opens_request(query, first, match.first)
 
 
 def _clause(query: Text, at: int) -> int:
@@ -432,7 +440,7 @@ def _wants_source(query: Text, match: Match) -> bool:
         return False
     if match.first == first:
         return True
-    asked = words["source_asked_vi" if match.name == "named_vi" else "source_asked_en"]
+    asked = _source_words(match.name, "source_asked")
     return not asked.isdisjoint(tokens[max(first, match.first - ASKED_REACH) : match.last])
 
 
@@ -441,10 +449,9 @@ def _is_source(query: Text, match: Match, first: int) -> bool:
     words, tokens = _words(), query.lowers
     before = tokens[match.first - 1] if match.first > first else ""
     after = [*tokens[match.last : match.last + 2], "", ""]
-    if match.name == "named_vi":
-        fits = before not in words["source_before_not"]
-    else:
-        fits = not before[:1].isalpha() or before in words["source_before"]
+    fits = before not in _source_words(match.name, "source_before_not")
+    if led := _source_words(match.name, "source_before"):
+        fits = not before[:1].isalpha() or before in led
     if after[0] == "of":
         return fits and after[1] in words["source_of"]
     return fits and (not after[0][:1].isalnum() or after[0] in words["source_after"])

@@ -33,7 +33,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Self
@@ -84,70 +84,90 @@ class Redactor:
 
     def text(self, text: str) -> tuple[str, frozenset[str]]:
         """A text with its secrets blanked, as long as before, and the secrets."""
-        if not self._finders or not text:
-            return text, frozenset()
-        [spans], secrets = self._spans([text], [Field.WHOLE])
-        return blanked(text, spans), secrets
+        page = _Page(text, Field.WHOLE)
+        secrets = self._blank([page])
+        return page.shown, secrets
 
     def record(self, value: Any, fields: Mapping[str, Field] = RECORD_FIELDS) -> Redacted:
         """A JSON-like structure with every secret of any of its texts blanked in all of them; it is not changed itself."""
         if not self._finders:
             return Redacted(value, 0)
         copy, leaves = leaves_of(value, tree_of(tuple(fields.items())))
-        found, secrets = self._spans([leaf.text for leaf in leaves], [leaf.rule for leaf in leaves])
-        if not secrets:
+        pages = [_Page(leaf.text, leaf.rule) for leaf in leaves]
+        if not self._blank(pages):
             return Redacted(value, 0)
-        places = 0
-        for leaf, spans in zip(leaves, found, strict=True):
-            places += len(spans)
-            if spans:
-                leaf.holder[leaf.key] = blanked(leaf.text, spans)
-        return Redacted(copy[0], places)
+        for leaf, page in zip(leaves, pages, strict=True):
+            if page.spans:
+                leaf.holder[leaf.key] = page.shown
+        return Redacted(copy[0], sum(len(page.spans) for page in pages))
 
-    def _spans(self, texts: Sequence[str], rules: Sequence[Field]) -> tuple[list[list[Span]], frozenset[str]]:
-        """Where each text is to be blanked, and the secrets: what is blanked may show another that it ran into, so it is read again.
+    def _blank(self, pages: Sequence[_Page]) -> frozenset[str]:
+        """Blank every page, and return the secrets: what is blanked may show another that it ran into, so it is read again.
 
         What is still not settled after a few rounds is blanked up to the white space around it, which shows nothing new.
         """
         secrets: set[str] = set()
-        spans: list[list[Span]] = [[] for _ in texts]
-        shown = list(texts)
         for _ in range(MOST_ROUNDS):
-            matches = [self._matches(text) for text in shown]
-            secrets |= {text[a:b] for text, own in zip(shown, matches, strict=True) for a, b in own}
+            for page in pages:
+                page.find(self._finders)
+                secrets |= page.secrets
             known = Secrets.of(secrets)
-            more = [known.spans(*each) for each in zip(shown, matches, rules, strict=True)]
-            more = [_new(text, found) for text, found in zip(shown, more, strict=True)]
-            spans = [merged([*old, *new]) for old, new in zip(spans, more, strict=True)]
-            if not any(_runs_on(text, new) for text, new in zip(shown, more, strict=True)):
-                return spans, frozenset(secrets)
-            shown = [blanked(text, found) for text, found in zip(texts, spans, strict=True)]
-        return [_to_the_ends(text, found) for text, found in zip(texts, spans, strict=True)], frozenset(secrets)
+            for page in pages:
+                page.blank(known)
+            if not any(page.runs_on for page in pages):
+                return frozenset(secrets)
+        for page in pages:
+            page.blank_to_the_ends()
+        return frozenset(secrets)
 
-    def _matches(self, text: str) -> list[Span]:
-        whole, places = composed(text)
-        spans = [span for find in self._finders for span in find(whole)]
+
+class _Page:
+    """A text of a record while it is redacted."""
+
+    __slots__ = ("matches", "rule", "runs_on", "shown", "spans", "text")
+
+    def __init__(self, text: str, rule: Field) -> None:
+        self.text = self.shown = text
+        self.rule = rule
+        self.spans: list[Span] = []
+        self.matches: list[Span] = []
+        self.runs_on = False
+
+    @property
+    def secrets(self) -> set[str]:
+        """What was found last."""
+        return {self.shown[a:b] for a, b in self.matches}
+
+    def find(self, finders: Sequence[Finder]) -> None:
+        """Look for secrets in what is shown."""
+        whole, places = composed(self.shown)
+        spans = [span for find in finders for span in find(whole)]
         if places is not None:
             spans = [(places[a][0], places[b - 1][1]) for a, b in spans]
-        return [(a, b) for a, b in merged(spans) if text[a:b].strip(f"{BLANK} \t\r\n")]
+        self.matches = self._readable(merged(spans))
 
+    def blank(self, known: Secrets) -> None:
+        """Blank what was found and all that is known."""
+        fresh = self._readable(known.spans(self.shown, self.matches, self.rule))
+        self.runs_on = any(self._goes_on_beside(a, b) for a, b in fresh)
+        self.spans = merged([*self.spans, *fresh])
+        self.shown = blanked(self.text, self.spans)
 
-def _new(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans that hold something which is not blank yet."""
-    return [(a, b) for a, b in spans if text[a:b].strip(f"{BLANK} \t\r\n")]
+    def blank_to_the_ends(self) -> None:
+        """Blank each span up to the white space around it."""
+        cut = merged([*self.spans, *(match.span() for match in WORDS.finditer(self.text))])
+        firsts = [a for a, _ in cut]
+        self.spans = [cut[n] for n in sorted({bisect_right(firsts, a) - 1 for a, _ in self.spans})]
+        self.shown = blanked(self.text, self.spans)
 
+    def _readable(self, spans: Iterable[Span]) -> list[Span]:
+        """The spans that hold something which is not blank yet."""
+        return [(a, b) for a, b in spans if self.shown[a:b].strip(f"{BLANK} \t\r\n")]
 
-def _runs_on(text: str, spans: Sequence[Span]) -> bool:
-    """Whether something that can be read goes on beside a span, before any white space: blanking makes another word of it."""
-    return any(BESIDE.match(text, b) or BESIDE.match(text[max(0, a - NEAR) : a][::-1]) for a, b in spans)
-
-
-def _to_the_ends(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans, each up to the white space around it."""
-    edges = [match.span() for match in WORDS.finditer(text)]
-    cut = merged([*spans, *edges])
-    firsts = [a for a, _ in cut]
-    return [cut[n] for n in sorted({bisect_right(firsts, a) - 1 for a, _ in spans})]
+    def _goes_on_beside(self, start: int, end: int) -> bool:
+        """Whether something that can be read goes on beside a span, before any white space: blanking makes another word of it."""
+        before = self.shown[max(0, start - NEAR) : start][::-1]
+        return bool(BESIDE.match(self.shown, end) or BESIDE.match(before))
 
 
 NEAR: Final = 8

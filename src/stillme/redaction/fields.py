@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -93,14 +93,16 @@ class Node:
         self.below: dict[str | None, Node] = {}
 
 
+UNNAMED: Final = Node()
+
+
 @lru_cache(maxsize=16)
 def tree_of(fields: tuple[tuple[str, Field], ...]) -> Node:
     root = Node()
     for path, rule in fields:
         node = root
-        for part in path.split("."):
-            for key in (part.removesuffix("[]"), *([None] if part.endswith("[]") else [])):
-                node = node.below.setdefault(key, Node())
+        for key in path.replace("[]", ".[]").split("."):
+            node = node.below.setdefault(None if key == "[]" else key, Node())
         node.rule = rule
     return root
 
@@ -109,26 +111,32 @@ def leaves_of(value: Any, root: Node) -> tuple[list[Any], list[Leaf]]:
     """A copy of a structure (in a list of one) and its texts and numbers that may be redacted; depth is no limit."""
     copy = [value]
     leaves: list[Leaf] = []
-    waiting: list[tuple[Any, Any, Node | None, Field]] = [(copy, 0, root, Field.WHOLE)]
+    waiting: list[tuple[Any, Any, Node, Field]] = [(copy, 0, root, Field.WHOLE)]
     while waiting:
-        holder, key, node, rule = waiting.pop()
-        item = holder[key]
-        rule = (node.rule if node else None) or rule
+        holder, key, node, inherited = waiting.pop()
+        item, rule = holder[key], node.rule or inherited
         if isinstance(item, Mapping):
             holder[key] = inner = dict(item)
-            waiting += [(inner, name, node.below.get(name) if node else None, rule) for name in reversed(inner)]
+            waiting += [(inner, name, node.below.get(name, UNNAMED), rule) for name in reversed(inner)]
         elif isinstance(item, list | tuple):
             holder[key] = items = list(item)
-            below = node.below.get(None, node) if node else None
-            waiting += [(items, n, below, rule) for n in reversed(range(len(items)))]
-        elif rule is not Field.KEPT and item is not None and not isinstance(item, bool):
-            text = _leaf_text(item)
-            if text and not _kept_by_form(text, rule):
-                leaves.append(Leaf(holder, key, text, rule if isinstance(item, str) else Field.WHOLE))
+            waiting += [(items, n, node.below.get(None, node), rule) for n in reversed(range(len(items)))]
+        elif rule is not Field.KEPT:
+            leaves += _leaf(holder, key, item, rule)
     return copy, leaves
 
 
+def _leaf(holder: Any, key: Any, item: object, rule: Field) -> list[Leaf]:
+    """The leaf of a text or number that may hold a secret, or none."""
+    text = _leaf_text(item)
+    if not text or FORMS.get(rule, _no_form)(text):
+        return []
+    return [Leaf(holder, key, text, rule if isinstance(item, str) else Field.WHOLE)]
+
+
 def _leaf_text(item: object) -> str:
+    if item is None or isinstance(item, bool):
+        return ""
     if isinstance(item, str):
         return item
     if isinstance(item, float) or (isinstance(item, int) and abs(item) < LARGEST_INTEGER):
@@ -139,11 +147,7 @@ def _leaf_text(item: object) -> str:
     )
 
 
-def _kept_by_form(text: str, rule: Field) -> bool:
-    if rule is Field.ID:
-        return IDENTIFIER.fullmatch(text) is not None
-    if rule is not Field.TIME:
-        return False
+def _is_time(text: str) -> bool:
     try:
         datetime.fromisoformat(text)
     except ValueError:
@@ -151,4 +155,13 @@ def _kept_by_form(text: str, rule: Field) -> bool:
     return True
 
 
+def _is_identifier(text: str) -> bool:
+    return IDENTIFIER.fullmatch(text) is not None
+
+
+def _no_form(_: str) -> bool:
+    return False
+
+
 IDENTIFIER: Final = re.compile(rf"(?:req-|trace-)?+{UUID}|[0-9A-Fa-f]{{32,128}}+")
+FORMS: Final[Mapping[Field, Callable[[str], bool]]] = {Field.ID: _is_identifier, Field.TIME: _is_time}

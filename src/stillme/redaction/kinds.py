@@ -6,11 +6,11 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Final
 
+from stillme.languages import compiled, load
 from stillme.redaction.places import UUID, Finder, Span
 from stillme.redaction.secrets import LATIN, folded
 
@@ -181,16 +181,17 @@ def _ibans(text: str) -> Iterator[Span]:
 
 IPV4: Final = re.compile(r"[0-9](?<![\w.][0-9])[0-9]{0,2}+(?:\.[0-9]{1,3}+){3}(?!\w|\.[0-9])")
 IPV6: Final = re.compile(r"(?<![0-9A-Fa-f:.])[0-9A-Fa-f:.]{4,64}+(?![0-9A-Fa-f:.])")
-NUMBERED: Final = re.compile(
-    r"(?:mục|điều|khoản|điểm|chương|phần|bảng|hình|phiên bản|bản|"
-    r"section|chapter|clause|article|paragraph|version|release|table|figure|§)\s?\Z",
-    re.IGNORECASE,
-)
+
+
+@compiled
+def _numbered() -> re.Pattern[str]:
+    """What stands before the number of a part of a text."""
+    return re.compile(rf"(?:{'|'.join(map(re.escape, load('redaction')['numbered']))})\s?\Z", re.IGNORECASE)
 
 
 def _addresses(text: str) -> Iterator[Span]:
     for match in IPV4.finditer(text):
-        if _is_ip(match.group()) and not NUMBERED.search(text[max(0, match.start() - 12) : match.start()]):
+        if _is_ip(match.group()) and not _numbered().search(text[max(0, match.start() - 12) : match.start()]):
             yield match.span()
     if "::" in text or text.count(":") >= 7:
         for match in IPV6.finditer(text):
@@ -228,12 +229,6 @@ CITIZEN: Final = re.compile(
     r"0(?<![0-9]0)(?<![0-9][.,]0)(?=([0-9]{2}(?:[0-3][0-9]{8}|([ .-])[0-3][0-9]{2}\2[0-9]{3}\2[0-9]{3}|"
     r"[0-3]([ .-])[0-9]{4}\3[0-9]{4})(?![0-9])))"
 )
-ID_WORDS: Final = (
-    "cmnd", "cmtnd", "cmt", "cccd", "chứng minh nhân dân", "chứng minh thư", "căn cước", "định danh",
-    "id card", "id number", "id no", "identity card", "identity number", "identification number",
-    "identity document", "citizen id", "national id",
-)  # fmt: skip
-PASSPORT_WORDS: Final = ("hộ chiếu", "passport")
 NUMBER: Final = re.compile(
     "[0-9](?<![0-9][0-9])(?=([0-9]{8}(?:[0-9]{3})?+(?![0-9])|[0-9]{2,3}+(?:[ .-][0-9]{3,4}+(?![0-9])){2,3}+))"
 )
@@ -251,15 +246,15 @@ def _id_numbers(text: str) -> Iterator[Span]:
     for candidate in _candidates(NUMBER, text):
         count = _id_length(candidate)
         # another may follow: 'CMND 012345678 và 023456789'
-        if count and (candidate.start - done <= LIST_REACH or _follows(ID_WORDS, text, candidate.start)):
+        if count and (candidate.start - done <= LIST_REACH or _follows("id_words", text, candidate.start)):
             done = candidate.ends[count]
             yield candidate.start, done
     for candidate in _candidates(PASSPORT, text):
-        if _follows(PASSPORT_WORDS, text, candidate.start):
+        if _follows("passport_words", text, candidate.start):
             yield candidate.start - text[candidate.start - 1].isalpha(), candidate.ends[len(candidate.number)]
 
 
-def _follows(words: tuple[str, ...], text: str, start: int) -> bool:
+def _follows(words: str, text: str, start: int) -> bool:
     """Whether one of the words stands within reach before a place."""
     before = text[max(0, start - ID_REACH - LONGEST_ID_WORD) : start]
     return any(len(before) - cue.end() <= ID_REACH for cue in _spelt(words).finditer(before))
@@ -270,8 +265,8 @@ def _id_length(candidate: _Candidate) -> int:
     return next((n for n in (candidate.first_groups()[0], 12, 9) if n in (9, 12) and n in candidate.ends), 0)
 
 
-@lru_cache(maxsize=4)
-def _spelt(phrases: tuple[str, ...]) -> re.Pattern[str]:
+@compiled
+def _spelt(name: str) -> re.Pattern[str]:
     """Phrases in any case, with or without their accents, not inside a longer word."""
     spellings: dict[str, str] = {}
     for letter in filter(str.isalpha, LATIN):
@@ -279,7 +274,7 @@ def _spelt(phrases: tuple[str, ...]) -> re.Pattern[str]:
         spellings[base] = spellings.get(base, base) + letter
     words = (
         "".join(f"[{spellings.get(c, c)}]" if c.isalpha() else "[ \u00a0]{1,2}+" for c in folded(phrase))
-        for phrase in phrases
+        for phrase in load("redaction")[name]
     )
     return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?![^\W\d])", re.IGNORECASE)
 

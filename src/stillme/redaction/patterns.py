@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -97,43 +98,31 @@ def _parts(tree: Any) -> tuple[_Part, ...]:
 
 
 def _part(code: str, value: Any) -> _Part:
-    if code in CHARACTERS:
-        return _Part("character", CHARACTERS[code](value))
-    if code == "AT":
-        return _Part("place", PLACES[str(value)])
-    if code in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        return _repeat(code, *value)
-    if code == "BRANCH":
-        options = tuple(_parts(option) for option in value[1])
-        return _Part("choice", f"(?:{'|'.join(map(_written, options))})", options)
-    if code == "SUBPATTERN":
-        inner = _parts(value[3])
-        captures = value[0] is not None
-        return _Part("group", f"({'' if captures else '?:'}{_written(inner)})", (inner,), captures=captures)
-    if code == "ATOMIC_GROUP":
-        inner = _parts(value)
-        return _Part("atomic", f"(?>{_written(inner)})", (inner,))
-    if code in ("ASSERT", "ASSERT_NOT"):
-        inner = _parts(value[1])
-        sign = ("<" if value[0] < 0 else "") + ("=" if code == "ASSERT" else "!")
-        return _Part("look", f"(?{sign}{_written(inner)})", (inner,))
-    if code in ("GROUPREF", "GROUPREF_EXISTS"):
-        return _Part("reference", f"\\{value}" if code == "GROUPREF" else f"(?({value[0]})…)")
-    raise _UnfitError(f"it has a part that is not known here ({code}): write it without")
+    if code not in PARTS:
+        raise _UnfitError(f"it has a part that is not known here ({code}): write it without")
+    return PARTS[code](value)
 
 
-def _repeat(code: str, low: int, high: Any, tree: Any) -> _Part:
+def _group(kind: str, opening: str, *options: Any, captures: bool = False) -> _Part:
+    inner = tuple(map(_parts, options))
+    return _Part(kind, f"({opening}{'|'.join(map(_written, inner))})", inner, captures=captures)
+
+
+def _look(signs: str, value: Any) -> _Part:
+    direction, tree = value
+    return _group("look", f"?{'<' * (direction < 0)}{signs}", tree)
+
+
+def _repeat(sign: str, value: Any) -> _Part:
+    low, high, tree = value
     inner = _parts(tree)
-    bounded = str(high) != "MAXREPEAT"
-    if bounded:
-        count = f"{{{low}}}" if low == high else "?" if (low, high) == (0, 1) else f"{{{low},{high}}}"
-    else:
-        count = {0: "*", 1: "+"}.get(low, f"{{{low},}}")
-    sign = {"MIN_REPEAT": "?", "POSSESSIVE_REPEAT": "+"}.get(code, "")
-    bare = _body(inner) + count
-    return _Part(
-        "repeat", bare + sign, (inner,), low, int(high) if bounded else None, possessive=sign == "+", bare=bare
-    )
+    most = None if str(high) == "MAXREPEAT" else int(high)
+    exact = f"{{{low}}}" if low == most else f"{{{low},{'' if most is None else most}}}"
+    bare = _body(inner) + COUNTS.get((low, most), exact)
+    return _Part("repeat", bare + sign, (inner,), low, most, possessive=sign == "+", bare=bare)
+
+
+COUNTS: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
 def _body(inner: Sequence[_Part]) -> str:
@@ -148,11 +137,14 @@ def _literal(code: int) -> str:
     return re.escape(chr(code))
 
 
+def _character(code: str, value: Any) -> _Part:
+    return _Part("character", CHARACTERS[code](value))
+
+
 def _set(items: Any) -> str:
-    members = [(str(code), value) for code, value in items]
-    if len(members) == 1 and members[0][0] == "CATEGORY":
-        return CATEGORIES[str(members[0][1])]
-    return f"[{''.join(MEMBERS[code](value) for code, value in members)}]"
+    members = [MEMBERS[str(code)](value) for code, value in items]
+    alone = len(members) == 1 and members[0] in CATEGORIES.values()
+    return members[0] if alone else f"[{''.join(members)}]"
 
 
 CATEGORIES: Final = {
@@ -176,6 +168,20 @@ PLACES: Final = {
     "AT_BEGINNING": "^", "AT_BEGINNING_STRING": r"\A", "AT_END": "$", "AT_END_STRING": r"\Z",
     "AT_BOUNDARY": r"\b", "AT_NON_BOUNDARY": r"\B",
 }  # fmt: skip
+PARTS: Final[Mapping[str, Callable[[Any], _Part]]] = {
+    **{code: partial(_character, code) for code in CHARACTERS},
+    "AT": lambda place: _Part("place", PLACES[str(place)]),
+    "MAX_REPEAT": partial(_repeat, ""),
+    "MIN_REPEAT": partial(_repeat, "?"),
+    "POSSESSIVE_REPEAT": partial(_repeat, "+"),
+    "BRANCH": lambda value: _group("choice", "?:", *value[1]),
+    "SUBPATTERN": lambda value: _group("group", "?:" * (value[0] is None), value[3], captures=value[0] is not None),
+    "ATOMIC_GROUP": lambda tree: _group("atomic", "?>", tree),
+    "ASSERT": partial(_look, "="),
+    "ASSERT_NOT": partial(_look, "!"),
+    "GROUPREF": lambda number: _Part("reference", f"\\{number}"),
+    "GROUPREF_EXISTS": lambda value: _Part("reference", f"(?({value[0]})…)"),
+}
 
 
 def _cost(parts: Sequence[_Part], *, kept: bool = False, looking: bool = False) -> _Cost:
@@ -199,26 +205,37 @@ def _many(steps: int) -> str:
 
 
 def _part_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
-    if part.kind == "character":
-        return _Cost(1, 1, 1)
-    if part.kind == "place":
-        return _Cost(0, 1, 1)
-    if part.kind == "reference":
-        raise _UnfitError(f"{_quoted(part)} refers back to a group: write what it repeats once more")
     if part.captures and kept:
         raise _UnfitError(f"{_quoted(part)} captures inside a possessive part: write (?:…) for (…)")
+    if part.kind in SIMPLE:
+        return SIMPLE[part.kind]
+    if part.kind == "reference":
+        raise _UnfitError(f"{_quoted(part)} refers back to a group: write what it repeats once more")
     if part.kind == "repeat":
         return _repeat_cost(part, kept=kept, looking=looking)
-    kept = kept or part.kind == "atomic"
-    costs = [_cost(inner, kept=kept, looking=looking or part.kind == "look") for inner in part.inner]
-    steps = min(sum(cost.steps + 1 for cost in costs), BEYOND)
-    if part.kind == "look":
-        return _Cost(0, 1, steps)
-    ways = 1 if part.kind == "atomic" else min(sum(cost.ways for cost in costs), BEYOND)
-    return _Cost(min(cost.least for cost in costs), ways, steps)
+    costs = [
+        _cost(inner, kept=kept or part.kind == "atomic", looking=looking or part.kind == "look") for inner in part.inner
+    ]
+    steps = min(sum(cost.steps for cost in costs) + len(costs), BEYOND)
+    least = 0 if part.kind == "look" else min(cost.least for cost in costs)
+    ways = 1 if part.kind in ("look", "atomic") else min(sum(cost.ways for cost in costs), BEYOND)
+    return _Cost(least, ways, steps)
+
+
+SIMPLE: Final = {"character": _Cost(1, 1, 1), "place": _Cost(0, 1, 1)}
 
 
 def _repeat_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
+    high = _checked_bound(part, looking=looking)
+    cost = _cost(part.inner[0], kept=kept or part.possessive)
+    powers = [min(cost.ways**count, BEYOND) for count in range(min(high, MOST_STEPS) + 1)]
+    ways = 1 if part.possessive else min(max(sum(powers[part.low :]), 1), BEYOND)
+    steps = min(max(1 + cost.steps * sum(powers[:high]), high), BEYOND)
+    return _Cost(part.low * cost.least, ways, steps)
+
+
+def _checked_bound(part: _Part, *, looking: bool) -> int:
+    """How often a part is repeated at most; an error where that is too often, or where it can give back what it took."""
     inner = part.inner[0]
     if looking:
         raise _UnfitError(
@@ -230,14 +247,7 @@ def _repeat_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
     single = len(inner) == 1 and inner[0].kind == "character"
     if not (single or part.possessive or part.low == part.high):
         raise _UnfitError(f"the repetition {_quoted(part)} of a group can give back what it took: write `{part.bare}+`")
-    cost = _cost(inner, kept=kept or part.possessive)
-    ways, steps, power = 0, 1, 1
-    for count in range(min(part.high, MOST_STEPS) + 1):
-        ways += power if count >= part.low else 0
-        steps += power * cost.steps if count < part.high else 0
-        power = min(power * cost.ways, BEYOND)
-    steps = min(max(steps, part.high), BEYOND)
-    return _Cost(part.low * cost.least, 1 if part.possessive else min(max(ways, 1), BEYOND), steps)
+    return part.high
 
 
 def _leaves_what_follows(part: _Part, following: Sequence[_Part]) -> None:
@@ -253,16 +263,14 @@ def _leaves_what_follows(part: _Part, following: Sequence[_Part]) -> None:
 
 def _sampled(parts: Sequence[_Part]) -> frozenset[str]:
     """Which characters of a sample a sequence can begin with; none where that is not told by its first part."""
-    first = parts[0] if parts else None
-    if first is None or first.low == 0:
-        return frozenset()
-    if first.kind in ("repeat", "group", "atomic"):
+    first = parts[0] if parts else NOTHING
+    if first.low and first.kind in ("repeat", "group", "atomic"):
         return _sampled(first.inner[0])
-    if first.kind != "character":
-        return frozenset()
-    return frozenset(filter(re.compile(first.written, re.DOTALL).fullmatch, SAMPLE))
+    told = first.low and first.kind == "character"
+    return frozenset(filter(re.compile(first.written, re.DOTALL).fullmatch, SAMPLE)) if told else frozenset()
 
 
+NOTHING: Final = _Part("place", "")
 SAMPLE: Final = "".join(map(chr, range(32, 127))) + "ăâđêôơưáàảãạệốữĂÂĐÊÔƠƯ–…“”"
 
 

@@ -45,9 +45,8 @@ class _Tokens:
 
     def goes_on(self, n: int) -> bool:
         """Whether a token and the one before it are digits of one number."""
-        return (
-            0 < n < len(self.words) and not self.gaps[n] and self.words[n].isdecimal() and self.words[n - 1].isdecimal()
-        )
+        pair = "".join(self.words[n - 1 : n + 1])
+        return 0 < n < len(self.words) and not self.gaps[n] and pair.isdecimal()
 
     def cut_after(self, n: int) -> bool:
         """Whether the text breaks off after a token."""

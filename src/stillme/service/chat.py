@@ -19,7 +19,7 @@ from stillme.service.limits import Pool, within
 from stillme.service.metrics import Metrics
 from stillme.service.openapi import body_of, problems
 from stillme.service.settings import ServiceSettings
-from stillme.storage.knowledge.contents import Context, Found
+from stillme.storage.knowledge.store import Context, Found
 
 __all__ = ["Chat"]
 

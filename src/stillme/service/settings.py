@@ -2,145 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Self
 
-import stillme.settings as read
+from stillme.llm.addresses import is_loopback
 from stillme.service.openai.request_sources import APPLICATION, SOURCE_ROLES
-from stillme.settings import setting
+from stillme.settings import EnvironmentSettings, named, number, setting, whole
 
 __all__ = ["ServiceSettings"]
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceSettings:
+class ServiceSettings(EnvironmentSettings):
     """The service as an operator wants it."""
 
-    host: str = setting(
-        "127.0.0.1", "STILLME_HOST", "the address to listen on; any but loopback needs API keys", read.text
-    )
-    port: int = setting(8000, "STILLME_PORT", "the port; 0 takes a free one", read.number(0, 65535, whole=True))
-    workers: int = setting(1, "STILLME_WORKERS", "how many processes serve", read.number(1, 64, whole=True))
-    data: str = setting("stillme-data", "STILLME_DATA", "the folder for whatever is kept in files", read.text)
+    host: str = setting("127.0.0.1", "STILLME_HOST", "the address to listen on; any but loopback needs API keys")
+    port: int = setting(8000, "STILLME_PORT", "the port; 0 takes a free one", whole(0, 65535))
+    workers: int = setting(1, "STILLME_WORKERS", "how many processes serve", whole(1, 64))
+    data: str = setting("stillme-data", "STILLME_DATA", "the folder for whatever is kept in files")
     audit: str | None = setting(
         None,
         "STILLME_AUDIT_STORE",
         "the audit store: a file or postgresql://…, or none; without it audit.db in that folder",
-        read.text,
     )
     checkpoint_s: float = setting(
         3600.0,
         "STILLME_CHECKPOINT_S",
         "every how many seconds the end of the audit trail is written down, where it has grown; 0 never does",
-        read.number(0, 604_800),
+        number(0, 604_800),
     )
     checkpoints: str | None = setting(
         None,
         "STILLME_AUDIT_CHECKPOINTS",
         "the file that this is added to, best where whoever can write the store cannot; without it STORE.checkpoints beside a "
         "file, audit.checkpoints in that folder",
-        read.text,
     )
-    keys: str | None = setting(
-        None, "STILLME_KEYS_FILE", "the file of API keys; without it keys.json in that folder", read.text
-    )
+    keys: str | None = setting(None, "STILLME_KEYS_FILE", "the file of API keys; without it keys.json in that folder")
     most_bytes: int = setting(
-        8_000_000, "STILLME_MAX_BODY_BYTES", "a larger request is 413", read.number(1_000, 1_000_000_000, whole=True)
+        8_000_000, "STILLME_MAX_BODY_BYTES", "a larger request is 413", whole(1_000, 1_000_000_000)
     )
     body_timeout_s: float = setting(
-        10.0, "STILLME_BODY_TIMEOUT_S", "a request that takes longer to arrive is 408", read.number(0.1, 600)
+        10.0, "STILLME_BODY_TIMEOUT_S", "a request that takes longer to arrive is 408", number(0.1, 600)
     )
     timeout_s: float = setting(
-        30.0, "STILLME_REQUEST_TIMEOUT_S", "a verification that takes longer is 408", read.number(0.1, 3600)
+        30.0, "STILLME_REQUEST_TIMEOUT_S", "a verification that takes longer is 408", number(0.1, 3600)
     )
     chat_timeout_s: float = setting(
-        120.0, "STILLME_CHAT_TIMEOUT_S", "a chat answer that takes longer is 408", read.number(0.1, 3600)
+        120.0, "STILLME_CHAT_TIMEOUT_S", "a chat answer that takes longer is 408", number(0.1, 3600)
     )
-    threads: int = setting(
-        4, "STILLME_THREADS", "how many verifications run at once in a process", read.number(1, 256, whole=True)
-    )
+    threads: int = setting(4, "STILLME_THREADS", "how many verifications run at once in a process", whole(1, 256))
     waiting: int = setting(
-        64,
-        "STILLME_MAX_WAITING",
-        "how many more may wait for their turn; beyond, 429",
-        read.number(0, 100_000, whole=True),
+        64, "STILLME_MAX_WAITING", "how many more may wait for their turn; beyond, 429", whole(0, 100_000)
     )
     most_requests: int = setting(
-        512,
-        "STILLME_MAX_REQUESTS",
-        "how many requests may be open at once; beyond, 429",
-        read.number(1, 100_000, whole=True),
+        512, "STILLME_MAX_REQUESTS", "how many requests may be open at once; beyond, 429", whole(1, 100_000)
     )
     rate_per_key: int = setting(
         6000,
         "STILLME_RATE_PER_KEY",
         "requests a minute with one API key, in a process; beyond, 429; 0 sets no bound",
-        read.number(0, 10_000_000, whole=True),
+        whole(0, 10_000_000),
     )
     rate_per_address: int = setting(
         6000,
         "STILLME_RATE_PER_ADDRESS",
         "requests a minute from one address (of IPv6: a /64), with or without a key; beyond, 429; 0 sets no bound",
-        read.number(0, 10_000_000, whole=True),
+        whole(0, 10_000_000),
     )
     ready_fresh_s: float = setting(
-        5.0,
-        "STILLME_READY_FRESH_S",
-        "for how long `/readyz` tells what it found without a new look",
-        read.number(0, 3600),
+        5.0, "STILLME_READY_FRESH_S", "for how long `/readyz` tells what it found without a new look", number(0, 3600)
     )
     proxies: tuple[str, ...] = setting(
         (),
         "STILLME_TRUSTED_PROXIES",
         "addresses of proxies whose X-Forwarded-For names the caller, with commas between; none by default",
-        read.words,
     )
     most_header_bytes: int = setting(
-        32_768,
-        "STILLME_MAX_HEADER_BYTES",
-        "request line and headers; beyond, 431",
-        read.number(1_024, 1_000_000, whole=True),
+        32_768, "STILLME_MAX_HEADER_BYTES", "request line and headers; beyond, 431", whole(1_024, 1_000_000)
     )
     header_timeout_s: float = setting(
-        10.0, "STILLME_HEADER_TIMEOUT_S", "a connection whose headers take longer is closed", read.number(0.1, 600)
+        10.0, "STILLME_HEADER_TIMEOUT_S", "a connection whose headers take longer is closed", number(0.1, 600)
     )
     most_connections: int = setting(
         800,
         "STILLME_MAX_CONNECTIONS",
         "how many connections may be open at once in a process; further ones are closed",
-        read.number(1, 1_000_000, whole=True),
+        whole(1, 1_000_000),
     )
     most_values: int = setting(
         250_000,
         "STILLME_MAX_JSON_VALUES",
         "how many values the JSON of a request may hold; beyond, 413",
-        read.number(100, 100_000_000, whole=True),
+        whole(100, 100_000_000),
     )
     most_batch_work: int = setting(
         2_000_000,
         "STILLME_MAX_BATCH_WORK",
         "how much work the requests of a batch may ask for together, counted as `limits.work` of a policy",
-        read.number(1, 1_000_000_000, whole=True),
+        whole(1, 1_000_000_000),
     )
-    most_batch: int = setting(
-        256, "STILLME_MAX_BATCH", "how many requests a batch may hold", read.number(1, 100_000, whole=True)
-    )
+    most_batch: int = setting(256, "STILLME_MAX_BATCH", "how many requests a batch may hold", whole(1, 100_000))
     origins: tuple[str, ...] = setting(
-        (), "STILLME_CORS_ORIGINS", "web origins that may call, with commas between; none by default", read.words
+        (), "STILLME_CORS_ORIGINS", "web origins that may call, with commas between; none by default"
     )
     grace_s: float = setting(
-        30.0, "STILLME_SHUTDOWN_S", "how long a stopping service finishes what it accepted", read.number(0, 3600)
+        30.0, "STILLME_SHUTDOWN_S", "how long a stopping service finishes what it accepted", number(0, 3600)
     )
 
     upstream_url: str | None = setting(
-        None, "STILLME_UPSTREAM_URL", "the OpenAI-compatible server behind /v1/chat/completions", read.text
+        None, "STILLME_UPSTREAM_URL", "the OpenAI-compatible server behind /v1/chat/completions"
     )
-    upstream_key: str | None = setting(None, "STILLME_UPSTREAM_API_KEY", "the key that it wants", read.text)
+    upstream_key: str | None = setting(None, "STILLME_UPSTREAM_API_KEY", "the key that it wants")
     upstream_model: str = setting(
-        "default", "STILLME_UPSTREAM_MODEL", "the model that is asked where a request names none", read.text
+        "default", "STILLME_UPSTREAM_MODEL", "the model that is asked where a request names none"
     )
 
     source_roles: tuple[str, ...] = setting(
@@ -148,23 +122,13 @@ class ServiceSettings:
         "STILLME_SOURCE_ROLES",
         "which messages may carry sources, with commas between: system, developer, tool (results of tools are evidence), "
         "user (whoever asks brings evidence)",
-        read.named(lambda: SOURCE_ROLES),
+        named(lambda: SOURCE_ROLES),
     )
-
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> Self:
-        """The settings as the environment gives them, or an InputError that names the variable."""
-        return read.from_environment(cls, environment)
 
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach the service."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     @property
     def keys_file(self) -> Path:

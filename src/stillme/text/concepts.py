@@ -1,7 +1,7 @@
-"""Concepts: words and phrases of English and Vietnamese that mean the same, found on the tokens of a text.
+"""Concepts: words and phrases of several languages that mean the same, found on the tokens of a text.
 
-`rules/concepts.tsv` holds one concept a line, whose number is its id; `rules/opposites.tsv` pairs of opposites.
-An English word is found in all its inflected forms, but by spelling: 'planes' is no 'plan' and 'care' no 'car'.
+`languages/concepts.tsv` holds one concept a line, whose number is its id; `opposites.tsv` pairs of opposites.
+A word is found in all forms that its language gives it.
 Loading only reads the lines; what a spelling means, and which phrases it may begin, is worked out when it is first met.
 """
 
@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache
 from importlib.resources import files
 from itertools import product
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
-from stillme.languages import load, word_rules
+from stillme.languages import DEFAULT, compiled, has, language_of, word_rules
+from stillme.languages.grammar import Forms
 from stillme.text.tokens import Text, Word, fold, stem
 
-__all__ = ["concepts_of", "english_of", "opposite_stems"]
+__all__ = ["concepts_of", "opposite_stems", "words_of"]
 
 Ids = tuple[int, ...]
 
@@ -27,32 +27,13 @@ NO_IDS: Final[Ids] = ()
 MOST_SPELLINGS: Final = 1 << 16
 READ_AHEAD: Final = 32
 
-PARTICLES: Final = frozenset({"away", "back", "down", "in", "off", "on", "out", "over", "together", "up"})
-SIBILANTS: Final = ("s", "x", "z", "ch", "sh", "o")
-NO_FORMS: Final = frozenset({"goods", "news"})  # no plurals of 'good' and 'new'
-FIRST_TOKEN: Final = re.compile(r"[^\W\d_]++(?:'[^\W\d_]++)*+")
-# Verbs that double their last letter before -ed and -ing: 'planed' is no form of 'plan'.
-DOUBLING: Final = re.compile("(?:[^aeiouy]*+|qu)[aeiouy][^aeiouwxy]")
-# The shape of a Vietnamese syllable without accents.
-SYLLABLE: Final = (
+# The shape of an unaccented syllable of the languages that write their words in syllables.
+SYLLABLE: Final = re.compile(
     "(?:ngh|ch|gh|gi|kh|ng|nh|ph|qu|th|tr|[bcdghklmnpqrstvx])?"
     "(?:(?:ie|ye|oa|oe|ue|uo|uye|uy|[aeiouy])(?:ch|ng|nh|[cmnpt])?"
     "|ai|ao|au|ay|eo|eu|ia|ieu|iu|oai|oay|oi|ua|uay|ui|uoi|uou|uu|uya|yeu)"
 )
-
-# hóa and hoá, khỏe and khoẻ, thủy and thuỷ are one: the tone may stand on either vowel
-OTHER_TONE_PLACE: Final = {
-    one: other
-    for tones in zip("òóỏõọ", "àáảãạ", "èéẻẽẹ", "ùúủũụ", "ỳýỷỹỵ", strict=True)
-    for pair in ((tones[0] + "a", "o" + tones[1]), (tones[0] + "e", "o" + tones[2]), (tones[3] + "y", "u" + tones[4]))
-    for one, other in (pair, pair[::-1])
-}
-# lý and lí, sĩ and sỹ are one
-OTHER_I: Final = {
-    initial + one: initial + other
-    for initial, pair in product("hklmst", zip("iìíỉĩị", "yỳýỷỹỵ", strict=True))
-    for one, other in (pair, pair[::-1])
-}
+FIRST_TOKEN: Final = re.compile(r"[^\W\d_]++(?:'[^\W\d_]++)*+")
 
 
 class _Start(NamedTuple):
@@ -85,10 +66,9 @@ def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids
 
 def text_concepts(text: Text) -> list[Ids]:
     """The concepts of a whole text, worked out once."""
-    found = text.__dict__.get("_concepts")
-    if found is None:
-        found = text.__dict__["_concepts"] = concepts_of(text)
-    return found
+    if text.concepts is None:
+        text.concepts = concepts_of(text)
+    return text.concepts
 
 
 def _cover(found: list[Ids | _Start], lowers: list[str], at: int, node: Ids | _Start | None) -> None:
@@ -105,29 +85,36 @@ def _cover(found: list[Ids | _Start], lowers: list[str], at: int, node: Ids | _S
     found[at:end] = [ids] * (end - at)
 
 
-def english_of(concept: int) -> list[str]:
-    """The English words and phrases of a concept."""
-    return _english_columns().get(concept, [])
+def words_of(concept: int) -> list[str]:
+    """The words and phrases of a concept in the default language."""
+    return _columns(DEFAULT).get(concept, [])
 
 
-@cache
-def _english_columns() -> dict[int, list[str]]:
-    return {number: columns[0].split("|") for number, columns in _rows("concepts")}
+@compiled
+def _columns(code: str) -> dict[int, list[str]]:
+    column = _codes().index(code)
+    return {number: columns[column].split("|") for number, columns in _rows("concepts")}
 
 
-@cache
+@compiled
+def _codes() -> list[str]:
+    """The languages of the thesaurus, in the order of its columns, which its first line names."""
+    return _read("concepts").partition("\n")[0].removeprefix("#").split()
+
+
+@compiled
 def opposite_stems() -> Mapping[str, frozenset[str]]:
-    """The stem (Vietnamese: the lower case) of each word with opposites, and theirs; a phrase is joined by spaces."""
+    """The stem (with accents: the lower case) of each word with opposites, and theirs; a phrase is joined by spaces."""
     found: dict[str, set[str]] = {}
-    for _, (language, *sides) in _rows("opposites"):
-        left, right = ([key for phrase in side.split("|") for key in _joined(phrase, language)] for side in sides)
+    for _, (code, *sides) in _rows("opposites"):
+        left, right = ([key for phrase in side.split("|") for key in _joined(phrase, code)] for side in sides)
         for one, other in (*product(left, right), *product(right, left)):
             found.setdefault(one, set()).add(other)
     return MappingProxyType({key: frozenset(opposites) for key, opposites in found.items()})
 
 
 class _Table(dict[Word, "Ids | _Start"]):
-    """What each spelling means in a text of one kind: accented or not, English, Vietnamese or too short to tell."""
+    """What each spelling means in a text of one kind: accented or not, in one of the languages or too short to tell."""
 
     def __init__(self, accented: bool, language: str) -> None:
         super().__init__()
@@ -142,35 +129,34 @@ class _Table(dict[Word, "Ids | _Start"]):
 
     def _entry(self, word: Word) -> Ids | _Start:
         longer: dict[str, Ids | _Start] = {}
-        for rest, meaning in self._phrases(word):
-            _insert(longer, rest, meaning)
-        ids = tuple(sorted({*self._english_ids(word), *self._vietnamese_ids(word)}))
+        for side in _sides():
+            for rest, meaning in self._phrases(side, word):
+                _insert(longer, rest, meaning)
+        ids = tuple(sorted({i for side in _sides() for i in self._ids(side, word)}))
         return _Start(ids, longer) if longer else ids
 
-    def _english_ids(self, word: Word) -> Iterable[int]:
-        """The concepts of the spelling and of the words it may be a form of; none for 'song' in Vietnamese text."""
-        if self.language == "vi" and re.fullmatch(SYLLABLE, word.lower):
-            return ()
-        known = _english().ids
-        return [i for base in (word.lower, *_bases(word)) for key in _keys(base, word) for i in known.get(key, ())]
+    def _ids(self, side: _Side, word: Word) -> Iterable[int]:
+        """The concepts of the spelling and of the words it may be a form of; none for 'song' in a text of syllables.
 
-    def _vietnamese_ids(self, word: Word) -> Iterable[int]:
-        """None without accents, where a syllable may be any of a dozen words; none for 'tin' in English text."""
-        if not self.accented or (self.language == "en" and not word.accented):
+        Of a language with accents none without them, where a syllable may be any of a dozen words, and none for 'tin' in other text.
+        """
+        plain_text = bool(self.language) and not has(self.language, "accents")
+        if side.has_accents and (not self.accented or (plain_text and not word.accented)):
             return ()
-        known = _vietnamese().ids
-        return [i for lower in _spelt(word.lower) for key in _keys(lower, word) for i in known.get(key, ())]
+        if not side.has_accents and has(self.language, "syllables") and SYLLABLE.fullmatch(word.lower):
+            return ()
+        return [i for head in side.heads(word) for key in _keys(head, word) for i in side.ids.get(key, ())]
 
-    def _phrases(self, word: Word) -> Iterator[tuple[tuple[str, ...], Ids]]:
+    def _phrases(self, side: _Side, word: Word) -> Iterator[tuple[tuple[str, ...], Ids]]:
         """The phrases that the spelling may begin: what follows it, and what the whole means."""
-        for rest, ids in _starting_with(_english(), (word.lower, *_bases(word))):
-            yield from ((form, ids) for form in _forms(rest))
-        if self.accented:
-            for rest, ids in _starting_with(_vietnamese(), _spelt(word.lower)):
-                yield from ((spelling, ids) for spelling in product(*map(_spelt, rest)))
-        elif self.language != "en":  # in English text 'in an' is not 'in ấn', nor 'may in' a printer
-            heads = _folded_heads().get(word.lower, ())
-            for rest, ids in _starting_with(_vietnamese(), heads, _vietnamese().accented_only):
+        if self.accented or not side.has_accents:
+            for rest, ids in _starting_with(side, side.heads(word)):
+                yield from ((form, ids) for form in side.forms.forms_of_rest(rest))
+        elif not self.language or has(
+            self.language, "accents"
+        ):  # in English text 'in an' is not 'in ấn', nor 'may in' a printer
+            heads = _folded_heads(side.code).get(word.lower, ())
+            for rest, ids in _starting_with(side, heads, side.accented_only):
                 yield tuple(map(fold, rest)), ids
 
 
@@ -184,25 +170,26 @@ def _insert(longer: dict[str, Ids | _Start], rest: tuple[str, ...], ids: Ids) ->
     longer[rest[0]] = node if node.longer else node.ids
 
 
-@cache
+@compiled
 def _table(accented: bool, language: str) -> _Table:
     return _Table(accented, language)
 
 
 def _language(words: list[Word]) -> str:
-    """Whose little words the text uses more of: en, vi, or neither; with a capital they may be names (Ho Chi Minh)."""
-    english, vietnamese = _little_words()
+    """Whose little words the text uses most of, if one; with a capital they may be names (Ho Chi Minh)."""
     spellings = [word.text for word in words]
-    difference = len(english.intersection(spellings)) - len(vietnamese.intersection(spellings))
-    return "en" if difference > 0 else "vi" if difference < 0 else ""
+    counts = {code: len(little.intersection(spellings)) for code, little in _little_words().items()}
+    best = max(counts, key=counts.__getitem__)
+    return best if list(counts.values()).count(counts[best]) == 1 else ""
 
 
-@cache
-def _little_words() -> tuple[frozenset[str], frozenset[str]]:
-    """Stop words that only English has, and those that only Vietnamese has, with and without accents."""
-    english = frozenset(str(load("words")["stop"]["en"]).split())
-    vietnamese = (word_rules().stop - english) | word_rules().stop_folded
-    return english - vietnamese, vietnamese - english
+@compiled
+def _little_words() -> dict[str, frozenset[str]]:
+    """Stop words that only one language of the thesaurus has, with and without accents."""
+    rules = {code: language_of(code).rules("words") for code in _codes()}
+    rows = {code: f"{own.get('stop', '')} {own.get('stop_unaccented', '')}".split() for code, own in rules.items()}
+    others = {code: {word for other, row in rows.items() if other != code for word in row} for code in rows}
+    return {code: frozenset(row) - others[code] for code, row in rows.items()}
 
 
 def _keys(lower: str, word: Word) -> tuple[str, ...]:
@@ -210,55 +197,28 @@ def _keys(lower: str, word: Word) -> tuple[str, ...]:
     return (lower, lower.capitalize(), lower.upper())[: 1 + word.capital + word.upper]
 
 
-def _bases(word: Word) -> Iterator[str]:
-    """The words that an English word may be an inflected form of."""
-    if word.stop or word.lower in NO_FORMS:
-        return
-    form = word.lower.removesuffix("'s")
-    if form != word.lower:
-        yield form
-    if form in word_rules().irregular:
-        yield word_rules().irregular[form]
-    if form.endswith(("ies", "ied")):
-        yield form[:-3] + "y"
-    if len(form) > 3 and form.endswith("s") and not form.endswith(("ss", "us", "is")):
-        yield form[:-1]
-    if form.endswith("es") and form[:-2].endswith(SIBILANTS):
-        yield form[:-2]
-    if form.endswith("ed"):
-        yield from _before_suffix(form[:-2])
-    elif form.endswith("ing"):
-        yield from _before_suffix(form[:-3])
-
-
-def _before_suffix(cut: str) -> Iterator[str]:
-    """What -ed or -ing was added to: 'plann' is plan, 'plan' is plane."""
-    yield cut + "e"
-    if len(cut) > 3 and cut[-1] == cut[-2]:
-        yield cut[:-1]
-    if not DOUBLING.fullmatch(cut):
-        yield cut
-
-
 class _Side(NamedTuple):
     """One language of the thesaurus: the concepts of each entry, all entries sorted, and those that need accents."""
 
+    code: str
     ids: dict[str, Ids]
     entries: list[str]
     accented_only: frozenset[str]
+    forms: Forms
+    has_accents: bool
+
+    def heads(self, word: Word) -> tuple[str, ...]:
+        """The entries, or first words of entries, that a word may be a form or a spelling of."""
+        bases = () if word.stop else self.forms.bases(word.lower, word_rules().irregular)
+        return (*self.forms.spellings(word.lower), *bases)
 
 
-@cache
-def _english() -> _Side:
-    return _side(0)
+@compiled
+def _sides() -> tuple[_Side, ...]:
+    return tuple(_side(column, code) for column, code in enumerate(_codes()))
 
 
-@cache
-def _vietnamese() -> _Side:
-    return _side(1)
-
-
-def _side(column: int) -> _Side:
+def _side(column: int, code: str) -> _Side:
     ids: dict[str, Ids] = {}
     for number, columns in _rows("concepts"):
         for entry in columns[column].split("|"):
@@ -267,7 +227,8 @@ def _side(column: int) -> _Side:
     accented_only = [entry for entry in ids if entry[-1] == "*"]
     for entry in accented_only:
         ids[entry[:-1]] = ids.pop(entry)
-    return _Side(ids, sorted(ids), frozenset(entry[:-1] for entry in accented_only))
+    needing = frozenset(entry[:-1] for entry in accented_only)
+    return _Side(code, ids, sorted(ids), needing, language_of(code).forms, has(code, "accents"))
 
 
 def _rows(name: str) -> Iterator[tuple[int, list[str]]]:
@@ -277,16 +238,17 @@ def _rows(name: str) -> Iterator[tuple[int, list[str]]]:
             yield number, line.split("\t")
 
 
-@cache
+@compiled
 def _read(name: str) -> str:
     return files("stillme.languages").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
 
 
-@cache
-def _folded_heads() -> dict[str, set[str]]:
-    """The first words of Vietnamese phrases, by what they look like without accents."""
+@compiled
+def _folded_heads(code: str) -> dict[str, set[str]]:
+    """The first words of the phrases of a language, by what they look like without accents."""
     heads: dict[str, set[str]] = {}
-    for start in {entry.partition(" ")[0] for entry in _vietnamese().entries}:
+    side = _sides()[_codes().index(code)]
+    for start in {entry.partition(" ")[0] for entry in side.entries}:
         head = _head(start)
         heads.setdefault(fold(head), set()).add(head)
     return heads
@@ -311,22 +273,6 @@ def _head(entry: str) -> str:
     return match[0] if match else ""
 
 
-def _forms(rest: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """What may follow the first word of an English phrase: also '(send) it back', '(gift) cards', '(Hong) Kong's'."""
-    *before, final = rest
-    yield rest
-    if final in PARTICLES:
-        if not before:
-            yield ("it", final)
-            yield ("them", final)
-        return
-    yield (*before, final + "'s")
-    if final.endswith("y") and final[-2:-1] not in "aeiou":
-        yield (*before, final[:-1] + "ies")
-    else:
-        yield (*before, final + ("es" if final.endswith(SIBILANTS) else "s"))
-
-
 def _cuts(phrase: str) -> Iterator[tuple[str, ...]]:
     """The tokens of an entry as the tokeniser would cut them, with its hyphens and with spaces instead."""
     if phrase.replace(" ", "").isalpha():
@@ -337,14 +283,9 @@ def _cuts(phrase: str) -> Iterator[tuple[str, ...]]:
         yield tuple(word.lower for word in Text(phrase.replace("-", " ")).words)
 
 
-def _spelt(syllable: str) -> tuple[str, ...]:
-    """A Vietnamese syllable in the spellings in use."""
-    other = syllable[:-2] + OTHER_TONE_PLACE.get(syllable[-2:], syllable[-2:])
-    other = OTHER_I.get(other, other)
-    return (syllable,) if other == syllable else (syllable, other)
-
-
-def _joined(phrase: str, language: str) -> list[str]:
-    """The keys of an opposite: the stems, or in Vietnamese the lower case in each spelling, joined."""
+def _joined(phrase: str, code: str) -> list[str]:
+    """The keys of an opposite: the stems or, of a language with accents, the lower case in each spelling, joined."""
     tokens = next(_cuts(phrase))
-    return [" ".join(map(stem, tokens))] if language == "en" else [" ".join(s) for s in product(*map(_spelt, tokens))]
+    if not has(code, "accents"):
+        return [" ".join(map(stem, tokens))]
+    return [" ".join(s) for s in product(*map(language_of(code).forms.spellings, tokens))]

@@ -1,8 +1,8 @@
 """Which language a text is written in.
 
-Each word votes. Function words and accented Vietnamese syllables weigh most; an unaccented word votes by whether it is
-a possible Vietnamese syllable, and one that is an English word too by how often each language writes it. A word that neither
-language has speaks for another one. Names vote little or not at all.
+Each word votes, for the registered languages by what their language.yaml lists: function words and syllables with accents weigh most;
+an unaccented word votes by whether it is a possible syllable, and one that two languages have by how often each writes it. A word that
+no language has speaks for another one. Names vote little or not at all.
 """
 
 from __future__ import annotations
@@ -10,25 +10,19 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
-from stillme.languages import load, small_words
+from stillme.languages import Language, compiled, languages, load, remembered, word_set
 from stillme.text.tokens import Text, Word, fold
 
-__all__ = ["identify", "is_english", "own_words", "syllables"]
+__all__ = ["identify", "is_small", "own_words", "small_words", "syllables"]
 
-EN: Final = "en"
-VI: Final = "vi"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
-LANGUAGES: Final = (EN, VI, OTHER)
 
-Vote = tuple[int, int, int]  # for English, for Vietnamese, for any other language
+Vote = tuple[int, ...]  # for each registered language, and last for any other
 
-SILENT: Final[Vote] = (0, 0, 0)
-STRANGE: Final[Vote] = (0, 0, 1)
 FUNCTION: Final = 4
 ACCENTED_SYLLABLE: Final = 3
 FOREIGN: Final = 3
@@ -36,130 +30,212 @@ SYLLABLE: Final = 2
 COMMON: Final = 2
 PLAIN: Final = 1
 ENOUGH: Final = 2
-# So many words that neither language has are another language, where nothing else speaks.
+# So many words that no language has are another language, where nothing else speaks.
 STRANGERS: Final = 4
 MOSTLY: Final = 0.6
 # A longer quotation counts as the text's own words: nobody hides an answer in quotation marks.
 LONGEST_QUOTED: Final = 20
 # From here on, and with twice the votes of the next language, the plain count is trusted.
 CLEAR: Final = 9
-
-VIETNAMESE_ONLY: Final = frozenset("ăđơưĩũ" + "".join(map(chr, range(0x1EA0, 0x1EFA))))
-VIETNAMESE_SHARED: Final = frozenset("àáâãèéêìíòóôõùúý")
-VIETNAMESE: Final = VIETNAMESE_ONLY | VIETNAMESE_SHARED
-ACUTE_AND_DOT_BELOW: Final = frozenset("\u0301\u0323")
-STOPS: Final = ("p", "t", "c", "ch")
-ENGLISH_CONTRACTIONS: Final = frozenset({"s", "t", "m", "re", "ve", "ll", "d"})
-ENGLISH_ENDINGS: Final = ("ings", "ing", "ed", "ly", "ness", "ful", "less", "ers", "er", "ies", "es", "s", "ight", "ck")
 # Scripts from Thai on are written without spaces, so that one token may be a whole clause.
 SPACELESS: Final = "\u0e00"
 # What holds an address or an identifier together.
 GLUE: Final = frozenset("@_")
-# One of these stands in every name of the two languages.
-NAME_PARTS: Final = frozenset({"english", "vietnamese", "tieng", "ngu"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What speaks for one language."""
+
+    code: str
+    function: frozenset[str]
+    syllables: frozenset[str]
+    letters: frozenset[str]
+    shared_letters: frozenset[str]
+    stopped: tuple[str, ...]
+    stopped_tones: frozenset[str]
+    contractions: frozenset[str]
+    sure_contractions: tuple[str, ...]
+    endings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, language: Language) -> _Own:
+        """The evidence in the files of a language."""
+        rules = language.rules("language")
+
+        def row(*names: str) -> list[str]:
+            return [word for name in names for word in str(rules.get(name, "")).split()]
+
+        function = row("function", "function_in_names", "function_shared", "function_unaccented", "function_shorthand")
+        return cls(
+            language.code,
+            frozenset(function),
+            _syllables(rules.get("syllables", ())),
+            frozenset(rules.get("letters", "")),
+            frozenset(rules.get("shared_letters", "")),
+            tuple(row("stopped")),
+            frozenset(rules.get("stopped_tones", "")),
+            frozenset(row("contractions")),
+            tuple(row("sure_contractions")),
+            tuple(row("endings")),
+        )
+
+    def tone_fits(self, word: str, folded: str) -> bool:
+        """Whether a syllable carries a tone that it can have."""
+        return not folded.endswith(self.stopped) or not self.stopped_tones.isdisjoint(
+            unicodedata.normalize("NFD", word)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
+    own: tuple[_Own, ...]
     votes: dict[str, Vote]
     syllables: frozenset[str]
-    english: frozenset[str]
-    vietnamese: frozenset[str]
+    function: frozenset[str]
+    spelt_function: frozenset[str]
+    """Function words of the languages whose words are no single syllables."""
     joiners: frozenset[str]
     name_heads: frozenset[str]
     pairs: dict[tuple[str, ...], tuple[str, ...]]
+    silent: Vote
+    strange: Vote
+
+    def vote(self, place: int, weight: int) -> Vote:
+        """A vote for one language, the last being any other."""
+        return (*self.silent[:place], weight, *self.silent[place + 1 :]) if place >= 0 else (*self.silent[:-1], weight)
 
 
-@cache
+@compiled
 def _rules() -> _Rules:
-    rules = load("language")
-    function = {name: words.split() for name, words in rules["function"].items()}
-    votes = _listed(rules)
-    votes.update(dict.fromkeys(function["vi_unaccented"], (0, SYLLABLE + 1, 0)))
-    votes.update(dict.fromkeys(function["vi"] + function["vi_shorthand"], (0, FUNCTION, 0)))
-    votes.update(dict.fromkeys(function["en"], (FUNCTION, 0, 0)))
-    votes.update(dict.fromkeys(function["en_in_names"], (COMMON, 0, 0)))
-    english = frozenset(function["en"] + function["en_in_names"] + function["en_shared"])
-    vietnamese = frozenset(function["vi"] + function["vi_unaccented"] + function["vi_shorthand"])
-    pairs = {tuple(fold(pair).split()): tuple(pair.split()) for pair in rules["pairs"]}
-    joiners, name_heads = frozenset(rules["joiners"].split()), frozenset(rules["name_heads"].split())
-    return _Rules(votes, syllables(), english, vietnamese, joiners, name_heads, pairs)
+    own = tuple(map(_Own.of, languages()))
+    silent = (0,) * (len(own) + 1)
+    pairs = {tuple(fold(pair).split()): tuple(pair.split()) for pair in load("language")["pairs"]}
+    spelt = [each.function for each in own if not each.syllables]
+    rules = _Rules(
+        own,
+        {},
+        syllables(),
+        frozenset[str]().union(*(each.function for each in own)),
+        frozenset[str]().union(*spelt),
+        word_set("language", "joiners"),
+        word_set("language", "name_heads"),
+        pairs,
+        silent,
+        (*silent[:-1], PLAIN),
+    )
+    for words, vote in _listed(rules):
+        rules.votes.update(dict.fromkeys(words, vote))
+    return rules
 
 
-@cache
-def syllables() -> frozenset[str]:
-    """Every Vietnamese syllable without its accents."""
+def _syllables(rows: Iterable[dict[str, str]]) -> frozenset[str]:
     return frozenset(
         f"{onset}{rime}".replace("-", "")
-        for row in load("language")["syllables"]
+        for row in rows
         for onset in row["onsets"].split()
         for rime in row["rimes"].split()
     )
 
 
-def is_english(lower: str) -> bool:
-    """Whether texts write a word in small letters in English."""
-    return lower in _rules().english or lower in _in_both() or _rules().votes.get(lower, SILENT)[0] > 0
+@compiled
+def syllables() -> frozenset[str]:
+    """Every syllable, without its accents, of the languages that are written syllable by syllable."""
+    return _syllables(load("language")["syllables"])
 
 
-@cache
-def _in_both() -> frozenset[str]:
-    return frozenset(" ".join(load("language")["both"].values()).split())
+def is_small(lower: str) -> bool:
+    """Whether texts write a word in small letters in a language whose words are no single syllables."""
+    rules = _rules()
+    votes = rules.votes.get(lower, rules.silent)
+    spelt = any(vote for own, vote in zip(rules.own, votes, strict=False) if not own.syllables)
+    return spelt or lower in rules.spelt_function or lower in _leaning()
 
 
-def _listed(rules: dict[str, Any]) -> dict[str, Vote]:
+@compiled
+def small_words() -> frozenset[str]:
+    """Syllables that are hardly ever part of a name."""
+    return frozenset[str]().union(
+        *(each.words("small_words") for each in languages() if each.rules("language").get("syllables"))
+    )
+
+
+@compiled
+def _leaning() -> frozenset[str]:
+    """The words that two languages have."""
+    return frozenset(word for words in load("language")["leaning"].values() for word in words.split())
+
+
+def _listed(rules: _Rules) -> Iterator[tuple[Iterable[str], Vote]]:
     """The votes of words that are listed for themselves, weakest list first so that a stronger one overrides it."""
-    votes: dict[str, Vote] = dict.fromkeys(small_words("english"), (PLAIN, 0, 0))
-    votes.update(dict.fromkeys(rules["common"]["en"].split(), (COMMON, 0, 0)))
-    for lean, words in rules["both"].items():
-        language, _, weight = lean.partition("_")
-        vote = (int(weight or 0), 0, 0) if language == EN else (0, int(weight or 0), 0)
-        votes.update(dict.fromkeys(words.split(), vote))
-    for words in rules["other"].values():
-        votes.update(dict.fromkeys(words.split(), (0, 0, FOREIGN)))
-    for word in rules["shared"].split():
-        en, vi, _ = votes.get(word, (0, SYLLABLE if word in syllables() else 0, 0))
-        votes[word] = (en, vi, FOREIGN - 1)
-    votes.update(dict.fromkeys(rules["neutral"].split(), SILENT))
-    return votes
+    each = [(place, language.rules("language"), language) for place, language in enumerate(languages())]
+    for place, own, language in each:
+        if not own.get("syllables"):
+            yield language.words("small_words"), rules.vote(place, PLAIN)
+        yield str(own.get("common", "")).split(), rules.vote(place, COMMON)
+    for place, own, _ in each:
+        for weight, words in own.get("leaning", {}).items():
+            yield words.split(), rules.vote(place, int(weight))
+    every = load("language")
+    for words in every["other"].values():
+        yield words.split(), rules.vote(-1, FOREIGN)
+    for word in every["shared"].split():
+        syllable = [SYLLABLE if word in own.syllables else 0 for own in rules.own]
+        yield (word,), (*rules.votes.get(word, (*syllable, 0))[:-1], FOREIGN - 1)
+    yield every["neutral"].split(), rules.silent
+    yield from _function_votes(rules, each)
+
+
+def _function_votes(
+    rules: _Rules, each: list[tuple[int, dict[str, Any], Language]]
+) -> Iterator[tuple[list[str], Vote]]:
+    weights = (
+        ("function_unaccented", SYLLABLE + 1),
+        ("function", FUNCTION),
+        ("function_shorthand", FUNCTION),
+        ("function_in_names", COMMON),
+    )
+    for name, weight in weights:
+        for place, own, _ in each:
+            yield str(own.get(name, "")).split(), rules.vote(place, weight)
 
 
 def identify(text: Text) -> str:
-    """The language of a text: "en", "vi", "other", or "unknown" where there is too little to tell."""
+    """The language of a text: a registered code, "other", or "unknown" where there is too little to tell."""
     # All of it is read, however long: a draft that changes language half-way must not hide behind a sample.
     hidden = _hidden(text)
     words = [word for i, word in enumerate(text.words) if i not in hidden] if hidden else text.words
     votes = _count([word.text for word in words])
-    _, second, best = sorted(votes)
+    *_, second, best = sorted(votes)
     if best >= CLEAR and best >= 2 * second:
-        return LANGUAGES[votes.index(best)]
+        return _code(votes.index(best))
     return _identify_closely(text, hidden)
 
 
+def _code(place: int) -> str:
+    own = _rules().own
+    return own[place].code if place < len(own) else OTHER
+
+
 def _count(spellings: Iterable[str]) -> Vote:
-    en = vi = other = 0
-    for vote in map(_vote, spellings):
-        en += vote[0]
-        vi += vote[1]
-        other += vote[2]
-    return en, vi, other
+    return tuple(map(sum, zip(_rules().silent, *map(_vote, spellings), strict=True)))
 
 
-@lru_cache(maxsize=1 << 15)
+@remembered(1 << 15)
 def _vote(spelling: str) -> Vote:
     """The vote of one word as it is spelt, capitals included."""
+    rules = _rules()
     if not spelling[:1].isalpha():
-        return SILENT
+        return rules.silent
     lower = spelling.lower()
     if lower == spelling:
         return _vote_in_lower_case(lower)
-    # A capital may open a sentence or a name; inside a word it is a brand's.
-    rules = _rules()
-    listed = (lower in rules.english or lower in rules.vietnamese) and lower not in rules.name_heads
+    # A capital may open a sentence or a name, a syllable more often a name; inside a word it is a brand's.
+    listed = lower in rules.function and lower not in rules.name_heads
     if listed and spelling[1:] in (lower[1:], lower[1:].upper()):
-        en, vi, _ = _vote_in_lower_case(lower)
-        return en // 2, vi // 4, 0
-    return SILENT if _is_latin(lower) else _vote_in_lower_case(lower)
+        votes = zip(_vote_in_lower_case(lower), rules.own, strict=False)
+        return (*(vote // (4 if own.syllables else 2) for vote, own in votes), 0)
+    return rules.silent if _is_latin(lower) else _vote_in_lower_case(lower)
 
 
 def _vote_in_lower_case(word: str) -> Vote:
@@ -169,43 +245,50 @@ def _vote_in_lower_case(word: str) -> Vote:
     if "'" in word:
         return _vote_of_contraction(word)
     if word.isascii():
-        return (0, SYLLABLE, 0) if word in rules.syllables else _vote_of_unlisted(word)
+        return _vote_of_syllable(word) if word in rules.syllables else _vote_of_unlisted(word)
     return _vote_of_accented(word) if _is_latin(word) else _vote_of_other_script(word)
 
 
+def _vote_of_syllable(word: str) -> Vote:
+    return (*(SYLLABLE if word in own.syllables else 0 for own in _rules().own), 0)
+
+
 def _vote_of_unlisted(word: str) -> Vote:
-    """A form of an English word speaks for English, a word that only ends like one for nothing, any other for another language."""
-    known = _rules().votes
-    for ending in ENGLISH_ENDINGS:
-        base = word.removesuffix(ending)
-        if base != word:
-            listed = any(known.get(form, SILENT)[0] for form in (base, base + "e", base + "y", base[:-1]))
-            return (COMMON, 0, 0) if listed else SILENT
-    return STRANGE if len(word) > 1 else SILENT
+    """A form of a listed word speaks for its language, a word that only ends like one for nothing, any other for another language."""
+    rules = _rules()
+    for place, own in enumerate(rules.own):
+        ending = next((ending for ending in own.endings if word.endswith(ending)), None)
+        if ending:
+            base = word.removesuffix(ending)
+            forms = (base, base + "e", base + "y", base[:-1])
+            listed = any(rules.votes.get(form, rules.silent)[place] for form in forms)
+            return rules.vote(place, COMMON) if listed else rules.silent
+    return rules.strange if len(word) > 1 else rules.silent
 
 
 def _vote_of_contraction(word: str) -> Vote:
     """English contracts at the end (don't, king's), French and Italian at the start (l'eau, qu'il)."""
+    rules = _rules()
     head, _, tail = word.partition("'")
-    if tail in ENGLISH_CONTRACTIONS:
-        listed = head in _rules().english or (tail == "t" and head.endswith("n"))
-        return FUNCTION if listed or tail in ("m", "re", "ve", "ll") else COMMON, 0, 0
-    return 0, 0, FOREIGN if head != "o" and len(head) <= 2 < len(tail) else 0
+    for place, own in enumerate(rules.own):
+        if tail in own.contractions:
+            sure = head in own.function or word.endswith(own.sure_contractions)
+            return rules.vote(place, FUNCTION if sure else COMMON)
+    foreign = head not in word_set("language", "contracted_heads") and len(head) <= 2 < len(tail)
+    return rules.vote(-1, FOREIGN) if foreign else rules.silent
 
 
 def _vote_of_accented(word: str) -> Vote:
-    folded = fold(word)
+    rules, folded = _rules(), fold(word)
     letters = {letter for letter in unicodedata.normalize("NFC", word) if not letter.isascii()}
-    if letters <= VIETNAMESE and folded in _rules().syllables and _tone_fits(word, folded):
-        return 0, ACCENTED_SYLLABLE, 0
-    if letters & VIETNAMESE_ONLY:
-        return 0, SYLLABLE, 0
-    return 0, 0, PLAIN if letters <= VIETNAMESE_SHARED else FOREIGN
-
-
-def _tone_fits(word: str, folded: str) -> bool:
-    """A syllable closed by p, t, c or ch carries an acute or a dot below: "tốt" is Vietnamese, "tôt" is not."""
-    return not folded.endswith(STOPS) or not ACUTE_AND_DOT_BELOW.isdisjoint(unicodedata.normalize("NFD", word))
+    for place, own in enumerate(rules.own):
+        known = letters <= own.letters | own.shared_letters
+        if known and folded in own.syllables and own.tone_fits(word, folded):
+            return rules.vote(place, ACCENTED_SYLLABLE)
+        if letters & own.letters:
+            return rules.vote(place, SYLLABLE)
+    shared = any(letters <= own.shared_letters for own in rules.own)
+    return rules.vote(-1, PLAIN if shared else FOREIGN)
 
 
 def _is_latin(word: str) -> bool:
@@ -213,12 +296,13 @@ def _is_latin(word: str) -> bool:
 
 
 def _vote_of_other_script(word: str) -> Vote:
+    rules = _rules()
     plain = unicodedata.normalize("NFKC", word).lower()
     if plain.isascii():  # letters that are only styled, as in 𝐛𝐨𝐥𝐝 or ｆｕｌｌ ｗｉｄｔｈ
-        return _vote_in_lower_case(plain) if plain.isalpha() else SILENT
+        return _vote_in_lower_case(plain) if plain.isalpha() else rules.silent
     if word[0] < SPACELESS:
-        return 0, 0, FOREIGN if len(word) > 1 else 0
-    return 0, 0, max(FOREIGN, len(word))
+        return rules.vote(-1, FOREIGN) if len(word) > 1 else rules.silent
+    return rules.vote(-1, max(FOREIGN, len(word)))
 
 
 def _hidden(text: Text) -> set[int]:
@@ -258,45 +342,52 @@ def _identify_closely(text: Text, hidden: set[int]) -> str:
     """The language of a short or mixed text, from what speaks for it; function words decide a mixture."""
     told = _told(text, hidden)
     votes = _count(told)
-    en, vi, other = votes
+    *own, other = votes
     best = max(votes)
-    strangers = sum(_vote(word) == STRANGE for word in told)
+    strange = _rules().strange
+    strangers = sum(_vote(word) == strange for word in told)
     if best < ENOUGH or (other < best and strangers >= max(STRANGERS, MOSTLY * len(told))):
         return UNKNOWN
-    if en and vi and other < best:
-        return _of_mixture(told, en, vi)
-    firm = sum(vote[2] for vote in map(_vote, told) if vote[2] > PLAIN)
-    if other == best and firm < max(ENOUGH, en, vi):
-        return _of_strangers(told, votes)
-    return LANGUAGES[votes.index(best)] if votes.count(best) == 1 else UNKNOWN
+    if sum(map(bool, own)) > 1 and other < best:
+        return _of_mixture(told, own)
+    firm = sum(vote[-1] for vote in map(_vote, told) if vote[-1] > PLAIN)
+    if other == best and firm < max(ENOUGH, *own):
+        return _of_strangers(told, own, other)
+    return _code(votes.index(best)) if votes.count(best) == 1 else UNKNOWN
 
 
-def _of_strangers(told: list[str], votes: Vote) -> str:
+def _of_strangers(told: list[str], own: list[int], other: int) -> str:
     """Words that no list has may be jargon: function words decide, then how many there are."""
-    rules, (en, vi, other) = _rules(), votes
-    english = any(word in rules.english for word in told)
-    vietnamese = any(word in rules.vietnamese for word in told)
-    if english != vietnamese and other < 3 * max(en, vi):
-        return EN if english else VI
-    if other >= STRANGERS and other > max(en, vi):
+    speaking = [each.code for each in _rules().own if not each.function.isdisjoint(told)]
+    best = max(own)
+    if len(speaking) == 1 and other < 3 * best:
+        return speaking[0]
+    if other >= STRANGERS and other > best:
         return OTHER
-    return EN if en >= ENOUGH and en > vi else VI if vi >= ENOUGH and vi > en else UNKNOWN
+    return _code(own.index(best)) if best >= ENOUGH and own.count(best) == 1 else UNKNOWN
 
 
-def _of_mixture(told: list[str], en: int, vi: int) -> str:
+def _of_mixture(told: list[str], votes: list[int]) -> str:
     """Nouns are borrowed, function words are not; a word that both languages have decides where nothing else does."""
+    one, two = sorted(sorted(range(len(votes)), key=lambda place: -votes[place])[:2])
+    firm_one, firm_two = _is_firm(told, one), _is_firm(told, two)
+    if firm_one != firm_two:
+        return _code(one if firm_one else two)
+    own = _rules().own
+    speaks_one, speaks_two = (not own[place].function.isdisjoint(told) for place in (one, two))
+    if speaks_one != speaks_two:
+        speaking, silent = (one, two) if speaks_one else (two, one)
+        if 3 * votes[speaking] > votes[silent]:
+            return _code(speaking)
+    return UNKNOWN if votes[one] == votes[two] else _code(max(one, two, key=votes.__getitem__))
+
+
+def _is_firm(told: list[str], place: int) -> bool:
+    """Whether a word speaks for a language that another one hardly has: a syllable, or a word that is none."""
     rules = _rules()
-    firmly_en = any(word.lower() not in rules.syllables and _vote(word)[0] for word in told)
-    firmly_vi = any(_vote(word)[1] >= SYLLABLE for word in told)
-    if firmly_en != firmly_vi:
-        return EN if firmly_en else VI
-    english = any(word in rules.english for word in told)
-    vietnamese = any(word in rules.vietnamese for word in told)
-    if english and not vietnamese and 3 * en > vi:
-        return EN
-    if vietnamese and not english and 3 * vi > en:
-        return VI
-    return UNKNOWN if en == vi else EN if en > vi else VI
+    if rules.own[place].syllables:
+        return any(_vote(word)[place] >= SYLLABLE for word in told)
+    return any(_vote(word)[place] and word.lower() not in rules.syllables for word in told)
 
 
 def own_words(text: Text) -> int:
@@ -333,7 +424,7 @@ def _without_names(words: list[Word]) -> list[str]:
     """The spellings but for what joins the parts of a name, as "of the" does in "Lord of the Rings"."""
     rules = _rules()
     joined: set[int] = set()
-    capitals = [i for i, word in enumerate(words) if word.capital and word.lower not in rules.english]
+    capitals = [i for i, word in enumerate(words) if word.capital and word.lower not in rules.spelt_function]
     for left, right in pairwise(capitals):
         if right - left <= 3 and all(words[i].lower in rules.joiners for i in range(left + 1, right)):
             joined.update(range(left + 1, right))
@@ -349,6 +440,6 @@ def _without_names(words: list[Word]) -> list[str]:
 def _opens_sentence(first: str, following: list[Word]) -> bool:
     """Whether the first word has its capital from the sentence, so that it counts in full."""
     rules = _rules()
-    if "'" in first or ((first in rules.english or first in rules.vietnamese) and first not in rules.name_heads):
+    if "'" in first or (first in rules.function and first not in rules.name_heads):
         return True
-    return max(rules.votes.get(first, SILENT)) >= FOREIGN and not any(word.capital for word in following)
+    return max(rules.votes.get(first, rules.silent)) >= FOREIGN and not any(word.capital for word in following)

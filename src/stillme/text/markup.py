@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from stillme.languages import load
+from stillme.languages import word_set
 from stillme.text.tokens import Text
 
 __all__ = ["Markup", "read_markup"]
@@ -61,14 +61,9 @@ class Markup:
 
 
 @cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(str(load("markup")[name]).split())
-
-
-@cache
 def _note() -> re.Pattern[str]:
     """A note pointed to in brackets: '[note 1]', '(xem chú thích 2)'."""
-    names = "|".join(sorted(word.replace("_", " ") for word in _words("notes")))
+    names = "|".join(sorted(word.replace("_", " ") for word in word_set("markup", "notes")))
     return re.compile(rf"[\[(](?:(?:see|xem)\s++)?+(?:{names})\.?+\s*+\d{{0,3}}+[\])]", re.IGNORECASE)
 
 
@@ -76,7 +71,9 @@ def read_markup(draft: Text) -> Markup:
     """The markup of a draft."""
     raw = draft.raw
     hidden = [match.span() for pattern in (LATEX, NOTE, _note()) for match in pattern.finditer(raw)]
-    hidden += [key.span(1) for key in KEY.finditer(raw) if key.group(1).replace(" ", "_").lower() in _words("keys")]
+    hidden += [
+        key.span(1) for key in KEY.finditer(raw) if key.group(1).replace(" ", "_").lower() in word_set("markup", "keys")
+    ]
     apart, breaks = list[Span](), list[int]()
     for found in (*_tags(raw), *_links(raw), *_code(draft)):
         hidden += found.hidden
@@ -91,13 +88,13 @@ def _tags(raw: str) -> Iterator[Markup]:
         return
     for match in TAG.finditer(raw):
         name = (match.group(1) or match.group(2)).lower()
-        if name in _words("blocks"):
+        if name in word_set("markup", "blocks"):
             yield Markup(breaks=_break(raw, match))
-        if name in _words("tags"):
+        if name in word_set("markup", "tags"):
             seen = [
                 (match.start(3) + a.start(2), match.start(3) + a.end(2))
                 for a in ATTRIBUTE.finditer(match.group(3) or "")
-                if a.group(1).lower() not in _words("unseen_attributes") and len(a.group(2).split()) > 1
+                if a.group(1).lower() not in word_set("markup", "unseen_attributes") and len(a.group(2).split()) > 1
             ]
             yield Markup(_around(match.span(), seen), tuple(seen))
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from stillme.languages import load
-from stillme.text.concepts import english_of, text_concepts
-from stillme.text.language import is_english
+from stillme.languages import compiled, word_set
+from stillme.text.concepts import text_concepts, words_of
+from stillme.text.language import is_small
 from stillme.text.tokens import Sentence, Text, word_of
 
 __all__ = ["Name", "capitalised_words", "find_names", "names_something"]
@@ -32,18 +31,17 @@ class Name:
         return all(part in words for part in self.parts)
 
 
-@cache
+@compiled
 def _never_names() -> frozenset[str]:
     """Capitalised words that name nothing by themselves: months, weekdays, titles of address, Roman numerals."""
-    rules = load("names")
-    return frozenset(" ".join(rules["never"].values()).split())
+    return word_set("names", "never")
 
 
-@cache
+@compiled
 def names_something(concept: int) -> bool:
-    """Whether a concept is a name: texts write no English word for it in small letters."""
-    words = [word for entry in english_of(concept) for word in entry.split()]
-    return bool(words) and not any(is_english(word) or word_of(word).stop for word in words)
+    """Whether a concept is a name: texts write none of its words in small letters."""
+    words = [word for entry in words_of(concept) for word in entry.split()]
+    return bool(words) and not any(is_small(word) or word_of(word).stop for word in words)
 
 
 def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from stillme.languages import load
+from stillme.languages import word_set
 from stillme.text.concepts import text_concepts
 from stillme.text.tokens import Sentence, Text
 
@@ -23,11 +22,6 @@ MIN_REPEATED_WORDS: Final = 4
 REMEMBERED: Final = 12
 # So much longer than the sentence of the source may be what rests on it.
 STRETCH: Final = 1.5
-
-
-@cache
-def _negation() -> frozenset[str]:
-    return frozenset(str(load("padding")["negation"]).split())
 
 
 class _Said(NamedTuple):
@@ -66,7 +60,7 @@ class Repetitions:
 
     def _said(self, sentence: Sentence) -> _Said:
         words = self._draft.words[sentence.first : sentence.last]
-        exact = {f"={w.stem}" for w in words[1:] if w.number or w.capital or w.lower in _negation()}
+        exact = {f"={w.stem}" for w in words[1:] if w.number or w.capital or w.lower in word_set("padding", "negation")}
         ids = text_concepts(self._draft)[sentence.first : sentence.last]
         meanings: list[frozenset[str | int]] = [
             frozenset((w.stem, *found)) for w, found in zip(words, ids, strict=True) if w.content

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from stillme.languages import load
+from stillme.languages import compiled, word_set
 from stillme.text.tokens import Sentence, Text
 
 __all__ = ["Sentence", "split"]
@@ -30,12 +29,9 @@ class _Abbreviations(NamedTuple):
     not_behind: frozenset[str]
 
 
-@cache
+@compiled
 def _abbreviations() -> _Abbreviations:
-    rules = load("sentences")
-    kinds = [frozenset(" ".join(rules[key].values()).split()) for key in ("before_name", "maybe_end", "often_end")]
-    words = [frozenset(str(rules[key]).split()) for key in ("openers", "not_behind")]
-    return _Abbreviations(*kinds, *words)
+    return _Abbreviations(*(word_set("sentences", name) for name in _Abbreviations._fields))
 
 
 def split(text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[tuple[int, int]] = ()) -> list[Sentence]:

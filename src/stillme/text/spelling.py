@@ -1,4 +1,4 @@
-"""Vietnamese typed without accents, spelt as the sources spell it: 'gia ve' is read as 'giá vé' where they have it.
+"""Text typed without its accents, spelt as the sources spell it: 'gia ve' is read as 'giá vé' where they have it.
 
 Only words that the sources have, negations and function words gain accents; whatever else was typed stays as it is and matches nothing.
 """
@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from stillme.languages import load, word_rules
+from stillme.languages import compiled, has, is_served, languages, word_rules
 from stillme.text.language import identify
 from stillme.text.tokens import Text, fold
 
 __all__ = ["respelt"]
 
 LEAST_WORDS: Final = 3
-# The share of a stretch that must be spelt like words of the sources: English is left alone.
+# The share of a stretch that must be spelt like words of the sources: a language without accents is left alone.
 LEAST_KNOWN: Final = 0.6
 STOPS: Final = frozenset(".!?…;:")
 
 
-@cache
+@compiled
 def _negations() -> frozenset[str]:
-    return frozenset(str(load("polarity")["negation"]["vi"]).split())
+    rows = (str(each.rules("polarity").get("negation", "")) for each in languages() if has(each.code, "accents"))
+    return frozenset(word for row in rows for word in row.split())
 
 
 class _Spellings:
@@ -59,7 +59,7 @@ def respelt(text: Text, sources: Sequence[Text]) -> Text:
     spellings, tokens = _Spellings(accented), list(text.tokens)
     for stretch in stretches:
         known = [i for i in stretch if text.folded[i] in spellings.counts]
-        if len(known) < LEAST_KNOWN * len(stretch) or _is_english(text, stretch):
+        if len(known) < LEAST_KNOWN * len(stretch) or _has_no_accents(text, stretch):
             continue
         before = ""
         for i in stretch:
@@ -69,8 +69,10 @@ def respelt(text: Text, sources: Sequence[Text]) -> Text:
     return text.spelt(tokens) if tokens != text.tokens else text
 
 
-def _is_english(text: Text, stretch: Sequence[int]) -> bool:
-    return identify(Text(" ".join(text.tokens[i] for i in stretch))) == "en"
+def _has_no_accents(text: Text, stretch: Sequence[int]) -> bool:
+    """Whether a stretch is in a language that has none to lose."""
+    found = identify(Text(" ".join(text.tokens[i] for i in stretch)))
+    return is_served(found) and not has(found, "accents")
 
 
 def _stretches(text: Text) -> Iterator[list[int]]:

@@ -18,7 +18,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Final
 
-from stillme.languages import word_rules
+from stillme.languages import remembered, word_rules
 from stillme.lazy import lazy
 
 __all__ = ["Sentence", "Text", "Word", "fold", "fold_text", "stem", "within", "word_of"]
@@ -145,35 +145,26 @@ class Word:
         return f"Word({self.text!r})"
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def word_of(text: str) -> Word:
     """The shared Word of a spelling that is short enough to be one."""
     return Word(text)
 
 
 def stem(lower: str) -> str:
-    """A light English stem; Vietnamese syllables, which do not inflect, stay as they are."""
+    """A light stem, by the suffixes that the languages know; words with accents stay as they are."""
+    rules = word_rules()
     base = lower[:-2] if lower.endswith("'s") else lower.rstrip("'")
-    base = word_rules().irregular.get(base, base)
+    base = rules.irregular.get(base, base)
     if not base.isascii() or len(base) <= 3:
         return base
-    for suffix, replacement, keep in SUFFIXES:
+    for suffix, replacement, keep in rules.suffixes:
         if base.endswith(suffix) and len(base) - len(suffix) >= keep:
             base = base[: len(base) - len(suffix)] + replacement
             break
     if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lse":
         base = base[:-1]
     return base[:-1] if len(base) > 3 and base[-1] in "ey" else base
-
-
-# suffix, what replaces it, how many letters must stay; the first that fits is taken
-SUFFIXES: Final = (
-    ("ations", "", 4), ("ation", "", 4), ("ingly", "", 4), ("ments", "", 3), ("ment", "", 3),
-    ("sses", "ss", 1), ("ities", "", 4), ("ity", "", 4), ("ness", "", 3), ("ions", "", 4), ("ion", "", 4),
-    ("ies", "y", 2), ("ied", "y", 2), ("ings", "", 3), ("ing", "", 3), ("edly", "", 3), ("eed", "eed", 1), ("ed", "", 3),
-    ("xes", "x", 1), ("ches", "ch", 2), ("shes", "sh", 2), ("oes", "o", 2), ("ss", "ss", 1), ("us", "us", 1),
-    ("is", "is", 1), ("s", "", 3), ("ally", "al", 3), ("ly", "", 4),
-)  # fmt: skip
 
 
 def within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
@@ -197,6 +188,8 @@ class Text:
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
+        self.concepts: list[tuple[int, ...]] | None = None
+        """What its tokens stand for, once `concepts.text_concepts` has worked it out."""
         plain = raw
         self._origin: list[list[int]] | None = None
         if _has_dress(raw):

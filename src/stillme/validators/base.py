@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from stillme.reasons import Gate, Reason
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
 
-__all__ = ["Finding", "Observer", "Repair", "Validator"]
+__all__ = ["Declaration", "Finding", "Observer", "Repair", "Validator", "declared"]
 
 Outcome = Literal["passed", "flagged", "skipped", "errored"]
 Stage = Literal["query", "draft"]
@@ -51,6 +51,10 @@ class Finding:
     repairs: tuple[Repair, ...] = ()
     repaired: bool = False
     elapsed_ms: float = 0.0
+    judges_claims: bool = False
+    """Whether its validator declares that it judges the claims; the chain fills it in."""
+    left_out: bool = False
+    """Whether an early exit kept its validator from running; the chain fills it in."""
 
 
 @runtime_checkable
@@ -65,18 +69,33 @@ class Validator(Protocol):
 
 
 class Observer:
-    """Base of the built-in validators: names, defaults, and the three ways to answer.
+    """Base of the built-in validators: what a validator is, and the ways to answer.
 
-    `stage` says what it reads: "query" (question and context, before generation) or "draft".
-    `gates` names each reason it may flag with its default gate. `early_exit`: a hard flag ends the draft chain.
+    What it is, the class declares once, and whoever runs it asks `declared`. A class of another package may declare the same
+    without deriving from this one; what it leaves out has the value given here.
     """
 
     __slots__ = ()
 
     name: ClassVar[str]
-    stage: ClassVar[Stage] = "draft"
     gates: ClassVar[dict[Reason, Gate]] = {}
+    """Each reason it may flag with its default gate; a foreign class that names none is taken to be hard."""
+    stage: ClassVar[Stage] = "draft"
+    """What it judges. "query": question and context alone, so that it runs in a precheck too; "draft": the answer."""
     early_exit: ClassVar[bool] = False
+    """Whether a hard flag of it ends the draft stage: the validators behind it are skipped."""
+    runs_always: ClassVar[bool] = False
+    """Whether it runs behind an early exit too."""
+    whole_answer: ClassVar[bool] = False
+    """Whether only a finished answer can be judged by it: it sees neither the beginnings of a streamed one nor a repaired one, and
+    repairs nothing itself. Where its gate is hard, a stream holds the text back to the end, unless the validator is `idle`."""
+    judges_claims: ClassVar[bool] = False
+    """Whether it says of each factual claim if it stands on a passage: claims that went past no such validator are not verified."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether its parameters leave it nothing to judge, whatever the answer."""
+        return False
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
         """Look at the evidence and say what holds."""
@@ -104,3 +123,39 @@ class Observer:
 
     def _default_gate(self) -> Gate:
         return Gate.HARD if Gate.HARD in self.gates.values() else Gate.SOFT
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a validator is, as its class declares it in the terms of `Observer`."""
+
+    name: str
+    stage: Stage
+    gate: Gate
+    """The gate of a finding that has no reason of its own: hard if the validator can flag anything hard."""
+    early_exit: bool
+    runs_always: bool
+    whole_answer: bool
+    judges_claims: bool
+    idle: bool
+    foreign: bool
+    """Whether it is code that is not ours, or wraps some that is not."""
+
+
+def declared(validator: Any) -> Declaration:
+    """What a validator declares of itself; `target` says which stage an instance belongs to whose class stands in both."""
+    name, gates = getattr(validator, "name", None), getattr(validator, "gates", None)
+    stage = getattr(validator, "target", None) or getattr(validator, "stage", None)
+    is_soft = isinstance(gates, dict) and bool(gates) and Gate.HARD not in gates.values()
+    is_ours = type(validator).__module__.startswith("stillme.validators.")
+    return Declaration(
+        name=name if isinstance(name, str) and name else type(validator).__name__,
+        stage="query" if stage == "query" else "draft",
+        gate=Gate.SOFT if is_soft else Gate.HARD,
+        early_exit=bool(getattr(validator, "early_exit", False)),
+        runs_always=bool(getattr(validator, "runs_always", False)),
+        whole_answer=bool(getattr(validator, "whole_answer", False)),
+        judges_claims=bool(getattr(validator, "judges_claims", False)),
+        idle=bool(getattr(validator, "idle", False)),
+        foreign=not is_ours or bool(getattr(validator, "foreign", False)),
+    )

@@ -11,14 +11,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from stillme.errors import InputError, StoppedError, shown
 from stillme.reasons import Gate, Reason
 from stillme.stopping import watched
-from stillme.validators.base import Finding, Repair, Validator
+from stillme.validators.base import Declaration, Finding, Repair, Validator, declared
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
@@ -58,16 +58,8 @@ class ValidatorChain:
         for configured in self._validators:
             if not callable(getattr(configured.validator, "run", None)):
                 raise InputError(f"a validator has a run method, {shown(configured.validator)} has none")
-        self._steps = [
-            (
-                c,
-                _name(c.validator),
-                _stage(c.validator),
-                _foreign(c.validator),
-                bool(getattr(c.validator, "early_exit", False)),
-            )
-            for c in self._validators
-        ]
+        self._steps = [_Step(c, declared(c.validator)) for c in self._validators]
+        self.names = frozenset(step.declared.name for step in self._steps)
 
     def run(self, answer: str, ctx_docs: Sequence[str] = (), query: str = "") -> ValidationResult:
         """Check an answer against plain documents; hard flags fail, soft ones only add their codes."""
@@ -85,41 +77,69 @@ class ValidatorChain:
         findings, patched = repair(self, evidence, self.observe(evidence))
         return ValidationResult(not any(_blocks(f) for f in findings), _codes(findings), patched, tuple(findings))
 
-    def observe(self, evidence: Evidence, before_draft: Callable[[], object] | None = None) -> list[Finding]:
-        """Every validator's findings, in order; after an early exit the rest is skipped, except EthicsAdapter.
-
-        `before_draft` is work that several validators of the draft share: done first, it counts for the time of none.
-        """
+    def observe(self, evidence: Evidence) -> list[Finding]:
+        """Every validator's findings, in order; after an early exit only those run that always do."""
         findings: list[Finding] = []
-        stopped_by: str | None = None
-        for configured, name, stage, foreign, early_exit in watched(self._steps):
-            if before_draft is not None and stage == "draft" and stopped_by is None:
-                attempt(before_draft)  # what fails fails again in whoever needs it, and is its finding
-                before_draft = None
-            if stopped_by is not None and name != "EthicsAdapter" and stage == "draft":
-                findings.append(_finding(configured, "skipped", f"not run: {stopped_by} ended the chain"))
+        ended_by: str | None = None
+        is_read = False
+        for step in watched(self._steps):
+            if step.is_left_out(ended_by):
+                findings.append(step.finding("skipped", f"not run: {ended_by} ended the chain", left_out=True))
                 continue
-            made = self._run_one(configured, foreign, evidence)
+            if step.declared.stage == "draft" and not is_read:
+                # Several validators of the draft share it: done first, it counts for the time of none. What fails here fails
+                # again in whoever needs it, and is its finding.
+                is_read = True
+                attempt(lambda: evidence.judgements)
+            made = step.run(evidence)
             findings += made
-            if early_exit and any(_blocks(f) for f in made):
-                stopped_by = name
+            if step.declared.early_exit and any(_blocks(f) for f in made):
+                ended_by = step.declared.name
         return findings
 
-    def _run_one(self, configured: ConfiguredValidator, foreign: bool, evidence: Evidence) -> list[Finding]:
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A validator in its place, with what it declares."""
+
+    configured: ConfiguredValidator
+    declared: Declaration
+
+    def is_left_out(self, ended_by: str | None) -> bool:
+        return ended_by is not None and self.declared.stage == "draft" and not self.declared.runs_always
+
+    def run(self, evidence: Evidence) -> list[Finding]:
+        """The findings of the validator, or one that says that it gave none."""
+        configured, foreign = self.configured, self.declared.foreign
         started, worked = time.perf_counter(), time.thread_time()
         call = partial(configured.validator.run, evidence)
         result, problem = _in_thread(call, configured.timeout_s) if foreign else attempt(call)
         elapsed = time.perf_counter() - started
         took = elapsed if foreign else time.thread_time() - worked
-        if not foreign and result.__class__ is Finding and took <= configured.timeout_s:
-            return [_recorded(result, configured, round(elapsed * 1000, 3))]
         if problem is None and took > configured.timeout_s:
             problem = f"took longer than {configured.timeout_s:g} s"
-        made = [] if problem else _checked(result, _name(configured.validator))
+        made = [] if problem else _checked(result, foreign=foreign)
         if not made:
-            made = [_finding(configured, "errored", problem or f"returned {shown(result)}, which is no finding")]
+            made = [self.finding("errored", problem or f"returned {shown(result)}, which is no finding")]
         milliseconds = round(elapsed * 1000, 3)
-        return [_recorded(f, configured, milliseconds if k == 0 else 0.0) for k, f in enumerate(made)]
+        return [self._stamped(f, milliseconds if k == 0 else 0.0) for k, f in enumerate(made)]
+
+    def finding(self, outcome: Literal["skipped", "errored"], detail: str, *, left_out: bool = False) -> Finding:
+        """A finding of ours in the validator's name."""
+        reason = Reason.VALIDATOR_ERROR if outcome == "errored" else None
+        gate = self.configured.gate or self.declared.gate
+        return Finding(
+            self.declared.name, outcome, self.declared.stage, gate, reason, detail, (), (), False, 0.0, False, left_out
+        )
+
+    def _stamped(self, f: Finding, elapsed_ms: float) -> Finding:
+        """The finding with the validator's name, the policy's gate and its time; the policy may drop the repairs it proposes."""
+        gate = self.configured.gate or (f.gate if isinstance(f.gate, Gate) else Gate.HARD)
+        repairs = f.repairs if self.configured.repair else ()
+        return Finding(
+            self.declared.name, f.outcome, f.stage, gate, f.reason, f.detail, f.spans, repairs, False, elapsed_ms,
+            self.declared.judges_claims,
+        )  # fmt: skip
 
 
 def attempt(call: Callable[[], Any]) -> tuple[Any, str | None]:
@@ -143,65 +163,35 @@ def _in_thread(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | No
     return None, f"took longer than {timeout_s:g} s" if thread.is_alive() else "ended without a result"
 
 
-def _checked(result: object, name: str) -> list[Finding]:
+def _checked(result: object, *, foreign: bool) -> list[Finding]:
     """The findings a validator returned, or none if what it returned is anything else."""
-    made = [result] if isinstance(result, Finding) else list(result) if isinstance(result, list | tuple) else []
-    if not all(isinstance(f, Finding) and _is_sound(f) for f in made):
+    given = result if isinstance(result, list | tuple) else [result]
+    made = [f for f in given if isinstance(f, Finding)]
+    if len(made) != len(given):
         return []
-    return [f if f.validator == name else replace(f, validator=name) for f in made]
+    return made if not foreign or all(map(_is_sound, made)) else []
 
 
 def _is_sound(finding: Finding) -> bool:
-    """A finding of a plugin is checked as data: a flag needs a reason, spans are pairs of numbers."""
-    spans = isinstance(finding.spans, tuple) and all(
-        isinstance(s, tuple) and len(s) == 2 and all(type(n) is int and n >= 0 for n in s) for s in finding.spans
-    )
-    reason = (
-        isinstance(finding.reason, str)
-        if finding.outcome == "flagged"
-        else finding.reason is None or isinstance(finding.reason, str)
-    )
-    detail = finding.detail is None or isinstance(finding.detail, str)
-    repairs = isinstance(finding.repairs, tuple) and all(isinstance(r, Repair) and r.is_sound for r in finding.repairs)
+    """A finding of a plugin is checked as data."""
     return (
-        finding.outcome in OUTCOMES and finding.stage in ("query", "draft") and spans and reason and detail and repairs
+        finding.outcome in OUTCOMES
+        and finding.stage in ("query", "draft")
+        and _is_text(finding.reason, needed=finding.outcome == "flagged")
+        and _is_text(finding.detail)
+        and isinstance(finding.spans, tuple)
+        and all(map(_is_span, finding.spans))
+        and isinstance(finding.repairs, tuple)
+        and all(isinstance(r, Repair) and r.is_sound for r in finding.repairs)
     )
 
 
-def _recorded(f: Finding, configured: ConfiguredValidator, elapsed_ms: float) -> Finding:
-    """The finding with the policy's gate and its time; repairs are proposals the policy may drop, never done by a validator."""
-    gate = configured.gate or (f.gate if isinstance(f.gate, Gate) else Gate.HARD)
-    repairs = f.repairs if configured.repair else ()
-    return Finding(f.validator, f.outcome, f.stage, gate, f.reason, f.detail, f.spans, repairs, False, elapsed_ms)
+def _is_text(value: object, *, needed: bool = False) -> bool:
+    return isinstance(value, str) or (value is None and not needed)
 
 
-def _finding(configured: ConfiguredValidator, outcome: Any, detail: str) -> Finding:
-    reason = Reason.VALIDATOR_ERROR if outcome == "errored" else None
-    gate = configured.gate or _default_gate(configured.validator)
-    return Finding(_name(configured.validator), outcome, _stage(configured.validator), gate, reason, detail)
-
-
-def _default_gate(validator: Validator) -> Gate:
-    """Hard if it can flag anything hard; a validator that does not say is taken to be hard."""
-    gates = getattr(validator, "gates", None)
-    return Gate.SOFT if isinstance(gates, dict) and gates and Gate.HARD not in gates.values() else Gate.HARD
-
-
-def _name(validator: Validator) -> str:
-    name = getattr(validator, "name", None)
-    return name if isinstance(name, str) and name else type(validator).__name__
-
-
-def _stage(validator: Validator) -> Any:
-    stage = getattr(validator, "target", None) or getattr(validator, "stage", "draft")
-    return stage if stage in ("query", "draft") else "draft"
-
-
-def _foreign(validator: Validator) -> bool:
-    """Code that is not ours, or wraps some that is not."""
-    return bool(getattr(validator, "foreign", False)) or not type(validator).__module__.startswith(
-        "stillme.validators."
-    )
+def _is_span(span: object) -> bool:
+    return isinstance(span, tuple) and len(span) == 2 and all(type(n) is int and n >= 0 for n in span)
 
 
 def _blocks(finding: Finding) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
+from stillme.languages import is_served
 from stillme.reasons import Gate, Reason
 from stillme.validators.apart import told_apart
 from stillme.validators.base import Finding, Observer, Repair
@@ -71,6 +72,6 @@ def _hedged(evidence: Evidence, claim: Claim) -> bool:
 
 def _hedge(evidence: Evidence, claim: Claim, judged: Judgement) -> Repair:
     """How sure the answer may be of the claim, in the user's language, behind its last word and before its markers."""
-    told = evidence.language if evidence.language in ("en", "vi") else evidence.draft_language
+    told = evidence.language if is_served(evidence.language) else evidence.draft_language
     end = end_of_words(evidence, claim, STOPS)
     return Repair(end, end, f" {hedge(judged.score, told)}")

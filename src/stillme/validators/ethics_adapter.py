@@ -61,6 +61,7 @@ class EthicsAdapter(Observer):
 
     name: ClassVar[str] = "EthicsAdapter"
     gates: ClassVar = {Reason.UNSAFE_CONTENT: Gate.HARD}
+    runs_always: ClassVar = True
 
     guard_callable: Callable[[str], object] | None = None
     target: Literal["query", "draft"] = "draft"

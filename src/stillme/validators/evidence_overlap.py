@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
+from stillme.languages import is_served
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 
@@ -34,7 +35,7 @@ class EvidenceOverlap(Observer):
         if not claims:
             return self.skipped("no factual claims")
         written = evidence.draft_language
-        if written in ("en", "vi") and all(p.language != written for p in evidence.passages):
+        if is_served(written) and all(p.language != written for p in evidence.passages):
             return self.skipped("draft and passages are in different languages")
         share = self.share(evidence)
         if share < self.threshold:

@@ -36,6 +36,7 @@ class FactualHallucinationValidator(Observer):
         Reason.NO_VERIFIABLE_CLAIM: Gate.HARD,
         Reason.FABRICATED_REFERENCE: Gate.HARD,
     }
+    judges_claims: ClassVar = True
 
     min_score: Share = 0.0
     min_score_by_language: dict[Literal["en", "vi"], Share] = field(default_factory=dict)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.conduct.classifiers import Suspicion, decided_by, offers, own_words
 from stillme.conduct.self_claims import personal, self_claims
 from stillme.conduct.voice import Voice, spans_of, text_is_for_user
 from stillme.errors import shown
-from stillme.languages import load
+from stillme.languages import compiled, load, word_set
 from stillme.reasons import Gate, Reason
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Sentence, Text
@@ -34,20 +33,15 @@ MOST_SIGNS: Final = 128
 MOST_REPORTED: Final = 0.75
 
 
-@cache
+@compiled
 def _signs() -> Lexicon:
     rules = load("promotion")
     return Lexicon(rules["signs"], rules["classes"])
 
 
-@cache
+@compiled
 def _surroundings() -> Lexicon:
     return Lexicon(load("promotion")["surroundings"])
-
-
-@cache
-def _before_call() -> frozenset[str]:
-    return frozenset(str(load("promotion")["before_call"]).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +145,11 @@ def _is_asserted(voice: Voice, sentence: Sentence, match: Match) -> bool:
     at = match.first
     if match.name in ("hype", "superlative") and _is_name(voice.text, sentence, match):
         return False
-    if match.name == "call" and at > sentence.first and voice.tokens[at - 1] not in _before_call():
+    if (
+        match.name == "call"
+        and at > sentence.first
+        and voice.tokens[at - 1] not in word_set("promotion", "before_call")
+    ):
         return False
     return not (voice.quotes(at) or voice.asks(sentence, at) or voice.denies(sentence, at))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from stillme.languages import is_served, language_of
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
 from stillme.text.language import own_words
 
 __all__ = ["LanguageValidator"]
-
-NAMES = {"en": "English", "vi": "Vietnamese", "other": "another language"}
-
 
 # So many words of its own show the language of a draft; fewer are a name, a figure, a code or a title.
 FOREIGN_WORDS = 3
@@ -37,7 +35,7 @@ class LanguageValidator(Observer):
             return self.skipped("the question is in a language this package does not know")
         if written == wanted and wanted != "unknown":
             return self.passed()
-        if written in ("en", "vi"):
+        if is_served(written):
             return self._other_of_two(wanted, written)
         return self._third(evidence, wanted, written)
 
@@ -59,6 +57,10 @@ class LanguageValidator(Observer):
 
     def _mismatch(self, wanted: str, written: str) -> Finding:
         asked = (
-            f"the user is to be answered in {NAMES[wanted]}" if wanted in NAMES else "the user's language is unknown"
+            f"the user is to be answered in {_name(wanted)}" if is_served(wanted) else "the user's language is unknown"
         )
-        return self.flagged(Reason.LANGUAGE_MISMATCH, f"{asked}, the draft is in {NAMES[written]}")
+        return self.flagged(Reason.LANGUAGE_MISMATCH, f"{asked}, the draft is in {_name(written)}")
+
+
+def _name(code: str) -> str:
+    return language_of(code).name if is_served(code) else "another language"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import Field
 
 from stillme.conduct.philosophy import is_philosophical
-from stillme.languages import load
+from stillme.languages import compiled, load
 from stillme.reasons import Gate, Reason
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Text
@@ -24,7 +23,7 @@ ANSWERING: Final = frozenset({"fact", "opinion", "self", "talk"})
 MIN_CONTENT_WORDS: Final = 4
 
 
-@cache
+@compiled
 def _answers() -> Lexicon:
     return Lexicon(load("philosophy")["answers"])
 
@@ -38,6 +37,7 @@ class PhilosophicalDepthValidator(Observer):
 
     name: ClassVar[str] = "PhilosophicalDepthValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.SHALLOW_PHILOSOPHICAL_ANSWER: Gate.SOFT}
+    whole_answer: ClassVar = True
 
     min_words: Annotated[int, Field(ge=0)] = 25
     min_sentences: Annotated[int, Field(ge=0)] = 2

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.conduct.classifiers import Suspicion, decided_by, own_words, takes_sides
 from stillme.conduct.voice import Phrases, Voice, phrases, spans_of, text_is_for_user, tokens_of
 from stillme.errors import shown
-from stillme.languages import load
+from stillme.languages import compiled, load
 from stillme.reasons import Gate, Reason
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Sentence, Text, fold, word_of
@@ -24,18 +23,18 @@ NAMED: Final = {"profess": "professes", "rank": "ranks", "urge": "urges"}
 REACH: Final = 3
 
 
-@cache
+@compiled
 def _choices() -> Lexicon:
     rules = load("religion")
     return Lexicon(rules["lists"], rules["classes"])
 
 
-@cache
+@compiled
 def _topics(folded: bool) -> frozenset[str]:
     """The words without which a text says nothing about a religion."""
     rules = load("religion")
     names = (row for name in rules["named"] for rows in rules["classes"][name] for row in rows.split("|"))
-    words = [*" ".join(rules["topics"].values()).split(), *names]
+    words = [*rules["topics"].split(), *names]
     last = {word.rsplit("_", 1)[-1] for word in words}
     if not folded:
         return frozenset(last)
@@ -43,13 +42,13 @@ def _topics(folded: bool) -> frozenset[str]:
     return frozenset(word for word in map(fold, last) if len(word) > 2 and not word_of(word).stop)
 
 
-@cache
+@compiled
 def _exceptions() -> Lexicon:
     rules = load("religion")
     return Lexicon({name: rules[name] for name in ("procedure", "as_topic", "compound")})
 
 
-@cache
+@compiled
 def _phrases(name: str, folded: bool) -> Phrases:
     return phrases(load("religion")[name], folded=folded)
 

@@ -33,10 +33,11 @@ def apply(draft: str, repairs: Sequence[Repair]) -> str:
 def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -> tuple[list[Finding], str | None]:
     """The findings with those marked `repaired` that the patched draft no longer has, and the patched draft.
 
-    A patch is taken only if verifying it shows no flag that the original did not have, and mends at least one. Where all the
-    repairs together are not taken, those of hard findings are tried alone: a warning never costs an answer its repair.
+    A patch is taken only if verifying it by the chain shows no flag that the original did not have, and mends at least one. Where all
+    the repairs together are not taken, those of hard findings are tried alone: a warning never costs an answer its repair. What
+    validators outside of the chain found stays as it is.
     """
-    proposed = [f for f in findings if f.outcome == "flagged" and f.repairs]
+    proposed = [f for f in findings if f.outcome == "flagged" and f.repairs and f.validator in chain.names]
     hard = [f for f in proposed if f.gate is Gate.HARD]
     for attempt in (proposed, hard if hard != proposed else []):
         mended, patched = _tried(chain, evidence, findings, attempt)
@@ -52,7 +53,8 @@ def _tried(
     patched = apply(evidence.draft.raw, [r for f in attempt for r in f.repairs])
     if not attempt or patched == evidence.draft.raw:
         return set(), patched
-    before, after = _flags(findings), _flags(chain.observe(evidence.with_draft(patched)))
+    before = {key for key in _flags(findings) if key[0] in chain.names}
+    after = _flags(chain.observe(evidence.with_draft(patched)))
     return (set() if after - before else before - after), patched
 
 

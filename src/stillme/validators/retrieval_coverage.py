@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from stillme.languages import DEFAULT, accented_language, is_served
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
 
@@ -15,8 +16,6 @@ from stillme.grounding.name_pairs import Abroad
 from stillme.text.names import Name
 
 __all__ = ["RetrievalCoverage"]
-
-OTHER = {"en": ("vi",), "vi": ("en",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class RetrievalCoverage(Observer):
 def _missing(evidence: Evidence, names: Sequence[Name]) -> list[Name]:
     """The names that no source has; each is looked for once."""
     draft, written, readings = evidence.draft, _language(evidence), evidence.source_readings
-    abroad = Abroad([reading for reading in readings if reading.language in OTHER[written]])
+    abroad = Abroad([reading for reading in readings if reading.language != written])
     found: dict[str, bool] = {}
     for name in names:
         key = draft.slice(name.first, name.last)
@@ -62,5 +61,5 @@ def _missing(evidence: Evidence, names: Sequence[Name]) -> list[Name]:
 
 def _language(evidence: Evidence) -> str:
     """The draft's language; where it cannot be told, the user's, else what its accents show."""
-    told = next((each for each in (evidence.draft_language, evidence.language) if each in OTHER), None)
-    return told or ("vi" if evidence.draft.accented else "en")
+    told = next((each for each in (evidence.draft_language, evidence.language) if is_served(each)), None)
+    return told or (accented_language() if evidence.draft.accented else DEFAULT)

@@ -33,8 +33,14 @@ class SchemaFormat(Observer):
 
     name: ClassVar[str] = "SchemaFormat"
     gates: ClassVar = {Reason.MISSING_REQUIRED_SECTION: Gate.HARD}
+    whole_answer: ClassVar = True
 
     required_sections: Sections | Annotated[dict[Place, Sections], Field(min_length=1)] = ()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request has to have sections."""
+        return not self.required_sections
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag required sections that have no heading."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
-from stillme.languages import load
+from stillme.languages import compiled, load
 from stillme.reasons import Gate, Reason
 from stillme.text.concepts import text_concepts
 from stillme.text.lexicon import Lexicon
@@ -31,13 +30,13 @@ ITEM_MARKS: Final = "-*•|+"
 MARK_REACH: Final = 8
 
 
-@cache
+@compiled
 def _cues() -> Lexicon:
     rules = load("padding")
     return Lexicon({name: rules[name] for name in ("cues", "winding")})
 
 
-@cache
+@compiled
 def _questions() -> Lexicon:
     rules = load("padding")
     return Lexicon({name: rules[name] for name in ("narrow", "amounts", "broad")})
@@ -51,10 +50,10 @@ class _Vocabulary(NamedTuple):
     filling: frozenset[str]
 
 
-@cache
+@compiled
 def _vocabulary(folded: bool) -> _Vocabulary:
     names = ("core", "filler", "winding_words")
-    core, filler, winding = (" ".join(load("padding")[name].values()).split() for name in names)
+    core, filler, winding = (load("padding")[name].split() for name in names)
     spell = fold if folded else str
     lists = (core, [*core, *filler], [*core, *filler, *winding])
     return _Vocabulary(*(frozenset(word_of(spell(word)).stem for word in words) for words in lists))
@@ -69,6 +68,7 @@ class VerbosityValidator(Observer):
 
     name: ClassVar[str] = "VerbosityValidator"
     gates: ClassVar[dict[Reason, Gate]] = {Reason.OVERLY_VERBOSE: Gate.SOFT}
+    whole_answer: ClassVar = True
 
     max_ratio: Annotated[float, Field(ge=0, le=1)] = 0.5
     min_words: Annotated[int, Field(ge=0)] = 40

@@ -14,7 +14,7 @@ from stillme.chat.documents.chunking import MOST, TARGET, chunks_of, first_headi
 from stillme.contract import RetrievedPassage
 from stillme.grounding.citations import find_markers
 from stillme.grounding.passage import Passage
-from stillme.storage.knowledge.contents import Chunk, Document
+from stillme.storage.knowledge.store import Chunk, Document
 from stillme.text.tokens import Text
 
 EN = "The office in Hanoi opens at 8 a.m. and closes at 5 p.m. on every working day of the week. "

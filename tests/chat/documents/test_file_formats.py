@@ -17,7 +17,7 @@ from stillme.chat.documents.chunking import MOST, TARGET
 from stillme.chat.documents.extracts import clean, iso_moment, web_address
 from stillme.chat.documents.file_formats import SUFFIXES, Limits, Reading, read_bytes, read_document
 from stillme.errors import InputError
-from stillme.storage.knowledge.contents import Document
+from stillme.storage.knowledge.store import Document
 from tests.chat.pdfs import handmade_pdf, made_pdf, unicode_pdf
 
 CHANGED = datetime(2026, 2, 1, 9, 30, 0, 500, tzinfo=UTC)

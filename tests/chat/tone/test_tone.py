@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme import Guard
-from stillme.chat.rules import load
 from stillme.chat.tone.tone import STYLES, Alignment, Edit, align_tone, aligned
 from stillme.errors import InputError
 from stillme.evidence import Evidence
+from stillme.languages import languages, load
 
 EN = "Refunds are paid within 14 days of delivery [1]."
 VI = "Tiền được hoàn trong vòng 14 ngày kể từ khi giao hàng [1]."
@@ -257,7 +257,8 @@ def test_an_unknown_language_is_an_error_that_names_the_choices() -> None:
 def test_every_style_closes_in_both_languages_with_words_it_would_recognise() -> None:
     """A closing of any style is a closer to the others, and states nothing."""
     rules: dict[str, Any] = load("tone")["styles"]
-    closings = [text for style in rules.values() if style["closing"] for text in style["closing"].values()]
+    own = [style for each in languages() for style in each.rules("tone")["styles"].values()]
+    closings = [style["closing"] for style in own]
 
     assert list(rules) == list(STYLES)
     assert len(closings) == 4

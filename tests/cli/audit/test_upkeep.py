@@ -104,13 +104,25 @@ def test_a_damaged_journal_is_named(trail: Trail) -> None:
     """What cannot be delivered is set aside, said, and no success."""
     folder = Path(trail.where + ".journal")
     folder.mkdir()
-    (folder / "1.000000-1-aaaa.journal").write_bytes(b"not a journal\n")
+    (folder / "1.000000-aaaa.db").write_bytes(b"not a journal\n" * 99)
 
     result = trail.run("drain")
 
     assert result.exit_code == 5
-    assert "is damaged from line 1 on" in result.stderr
+    assert "is damaged from entry 1 on" in result.stderr
     assert "1 file DAMAGED" in trail.run("stats").stdout
+
+
+def test_a_journal_of_an_earlier_version_is_told(trail: Trail) -> None:
+    """What this version does not read is neither forgotten nor a success."""
+    folder = Path(trail.where + ".journal")
+    folder.mkdir()
+    (folder / "1.000000-1-aaaa.journal").write_bytes(b"0" * 64 + b' {"stillme_journal":1}\n')
+
+    result = trail.run("drain")
+
+    assert result.exit_code != 0
+    assert "drain them with that version (`stillme audit drain`), then upgrade again" in result.stderr
 
 
 def test_vacuum_says_what_it_gave_back(trail: Trail) -> None:

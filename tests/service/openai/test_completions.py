@@ -19,7 +19,7 @@ from stillme.audit import AuditStore
 from stillme.chat.extractive import Extractive
 from stillme.chat.router import Router
 from stillme.guard import Guard
-from stillme.storage.knowledge.contents import Chunk, Context, Found
+from stillme.storage.knowledge.store import Chunk, Context, Found
 from tests.chat.upstream import (
     HANG,
     answered,

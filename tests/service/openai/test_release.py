@@ -15,10 +15,11 @@ from stillme.contract import RetrievedPassage, VerifyRequest
 from stillme.errors import InputError
 from stillme.evidence import Evidence
 from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
+from stillme.grounding.statements import Statement
 from stillme.guard import Guard
-from stillme.policy import Policy
-from stillme.service.openai.release import ClaimEnds, ClaimGate, Look, Rehearsal, Step, holds_to_the_end, whole_look
+from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
 from stillme.validators.base import Finding
+from stillme.verification.growing import Look
 from tests.service.guarding import CAU_HOI, CONTEXT, FALSE, NGU_CANH, QUESTION, SAI, TRUE, UNCITED
 
 PASSAGES = [RetrievedPassage.model_validate(passage) for passage in CONTEXT]
@@ -35,12 +36,16 @@ def gate_of(
 ) -> ClaimGate:
     request = VerifyRequest.model_validate({"query": question, "retrieved_context": list(context)})
     return ClaimGate(
-        Rehearsal(guard, request),
-        lambda draft: whole_look(guard, request, draft),
+        guard.growing(request).look,
         ClaimEnds(request.retrieved_context),
         most_characters=guard.policy.limits.draft_chars,
         hold=hold,
     )
+
+
+def unseen(draft: str, *, is_complete: bool = False) -> Look:  # noqa: ARG001  (a look takes it)
+    """A look that lets everything through."""
+    return Look("deliver", draft)
 
 
 def steps(gate: ClaimGate, pieces: Sequence[str]) -> list[Step]:
@@ -127,12 +132,7 @@ def test_any_chunking_gives_the_same_pieces(text: str, at: list[int]) -> None:
     """The pieces are those of the text, however it arrives, and together they are the text."""
 
     def gate() -> ClaimGate:
-        return ClaimGate(
-            lambda draft, _: Look("deliver", draft),
-            lambda draft: Look("deliver", draft),
-            ClaimEnds(PASSAGES),
-            most_characters=10_000,
-        )
+        return ClaimGate(unseen, ClaimEnds(PASSAGES), most_characters=10_000)
 
     whole = texts(gate(), [text])
 
@@ -263,37 +263,13 @@ def test_a_held_text_goes_out_at_the_end_or_not_at_all() -> None:
     assert texts(gate_of(guard_of(), hold=True), list(FALSE)) == []
 
 
-@pytest.mark.parametrize(
-    ("validators", "holds"),
-    [
-        pytest.param({}, False, id="nothing is required"),
-        pytest.param({"SchemaFormat": {"required_sections": ["Answer"]}}, True, id="a section is required"),
-        pytest.param(
-            {"SchemaFormat": {"required_sections": ["Answer"], "gate": "soft"}}, False, id="a section is wished for"
-        ),
-    ],
-)
-def test_required_sections_hold_the_text(validators: dict[str, Any], holds: bool) -> None:
-    """Only the end shows whether a required section is there."""
-    assert holds_to_the_end(Policy.load({"validators": validators})) is holds
-
-
-def test_validators_of_whole_answers_have_their_say_at_the_end() -> None:
-    """A hard check of the whole answer does not judge its beginning, and withholds its last claim."""
-    guard = Guard({"mode": "enforce", **EXACT, "validators": {"SchemaFormat": {"required_sections": ["Summary"]}}})
-    out = steps(gate_of(guard), list(TRUE))
-
-    assert [(step.text, step.stopped) for step in out][:1] == [("The museum opens at 9 am [1].", None)]
-    assert out[1].stopped == "block"
-
-
 def test_a_repair_of_what_is_gone_already_stops() -> None:
     """A text that no longer begins with what went out cannot go out."""
 
-    def look(draft: str, upto: int) -> Look:
-        return Look("deliver", draft.replace("One", "Two") if upto > 20 else draft)
+    def look(draft: str, *, is_complete: bool = False) -> Look:  # noqa: ARG001  (a look takes it)
+        return Look("deliver", draft.replace("One", "Two") if len(draft) > 20 else draft)
 
-    gate = ClaimGate(look, lambda draft: Look("deliver", draft), ClaimEnds(), most_characters=1_000)
+    gate = ClaimGate(look, ClaimEnds(), most_characters=1_000)
     out = steps(gate, ["One is the number. Three is another. Four is the last."])
 
     assert [(step.text, step.stopped) for step in out] == [("One is the number.", None), ("", "block")]
@@ -304,12 +280,7 @@ def test_low_confidence_in_the_words_so_far_stops() -> None:
     request = VerifyRequest.model_validate({"query": QUESTION, "retrieved_context": CONTEXT})
     guard = guard_of()
     sure = {29: 0.9, 70: 0.2}
-    gate = ClaimGate(
-        Rehearsal(guard, request, sure.get),
-        lambda draft: Look("deliver", draft),
-        ClaimEnds(PASSAGES),
-        most_characters=1_000,
-    )
+    gate = ClaimGate(guard.growing(request, sure.get).look, ClaimEnds(PASSAGES), most_characters=1_000)
 
     assert [step.stopped for step in steps(gate, [TRUE])] == [None, "block"]
 
@@ -322,18 +293,6 @@ def test_a_text_over_the_limit_is_an_error() -> None:
     assert gate.step() == Step("The museum opens at 9 am [1].", 29)
     with pytest.raises(InputError, match=r"limits\.draft_chars"):
         gate.feed(TRUE[40:])
-
-
-def test_rehearsals_agree_with_the_guard() -> None:
-    """What is seen claim by claim is what the guard sees of the same draft, with the model too."""
-    guard = Guard({"mode": "enforce"})
-    request = VerifyRequest.model_validate({"query": QUESTION, "retrieved_context": CONTEXT})
-    rehearsal = Rehearsal(guard, request)
-    drafts = [*SUPPORTED, *UNSUPPORTED, TRUE, FALSE, UNCITED, "Kids below the age of six get in for free [2]."]
-
-    for draft in drafts:
-        assert rehearsal(draft, len(draft)) == whole_look(guard, request, draft)
-        assert rehearsal(draft, len(draft)) == whole_look(guard, request, draft)
 
 
 # long answers
@@ -355,11 +314,17 @@ class CountingGrounder:
     id = "counting"
 
     def __init__(self) -> None:
-        self.judged = self.read = 0
+        self.judged = 0
+        self.statements: set[Statement] = set()
+
+    @property
+    def read(self) -> int:
+        """How many statements were read: one that is read again is another object."""
+        return len(self.statements)
 
     def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
         self.judged += sum(len(task.claims) for task in tasks)
-        self.read += sum(len(task.draft.statements) for task in tasks)
+        self.statements.update(statement for task in tasks for statement in task.draft.statements)
         return ExactGrounder().judge(tasks)
 
 
@@ -380,7 +345,7 @@ def streamed(count: int, language: str, *, lines: bool) -> tuple[int, int, int, 
     asked = "How much is a night in each room?" if language == "en" else "Mỗi phòng giá bao nhiêu một đêm?"
     request = VerifyRequest.model_validate({"query": asked, "retrieved_context": context})
     guard = Guard({"mode": "enforce", **EXACT, "limits": {"work": 100_000_000}}, grounder=grounder)
-    gate = ClaimGate(Rehearsal(guard, request), lambda draft: Look("deliver", draft), ends, most_characters=64_000)
+    gate = ClaimGate(guard.growing(request).look, ends, most_characters=64_000)
     out = texts(gate, [word + " " for word in answer.split(" ")])
     assert "".join(out).strip() == answer
     return len(out), grounder.judged, grounder.read, ends.characters
@@ -408,12 +373,7 @@ long_jumbles = st.lists(st.tuples(fragments, st.sampled_from([" ", " ", "\n"])),
 @settings(max_examples=100)
 def test_a_long_text_goes_out_in_the_same_claims_as_a_whole_one(text: str) -> None:
     """Where reading begins anew is seen by nobody."""
-    gate = ClaimGate(
-        lambda draft, _: Look("deliver", draft),
-        lambda draft: Look("deliver", draft),
-        ClaimEnds(PASSAGES),
-        most_characters=64_000,
-    )
+    gate = ClaimGate(unseen, ClaimEnds(PASSAGES), most_characters=64_000)
 
     ends = [step.end for step in steps(gate, [text[n : n + 7] for n in range(0, len(text), 7)])]
 
@@ -482,13 +442,7 @@ def test_a_courtesy_goes_out_with_the_first_claim_that_is_judged() -> None:
     )
 
     def sent(answer: str) -> list[str]:
-        rehearsal = Rehearsal(guard, request)
-        gate = ClaimGate(
-            rehearsal,
-            lambda text: whole_look(guard, request, text),
-            ClaimEnds(request.retrieved_context),
-            most_characters=1000,
-        )
+        gate = gate_of(guard, request.query, [p.model_dump() for p in request.retrieved_context])
         steps = []
         for word in answer.split(" "):
             gate.feed(word + " ")

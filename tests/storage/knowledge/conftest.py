@@ -1,3 +1,5 @@
 """Stores of knowledge, as the tests of the chat make them."""
 
-from tests.chat.conftest import *  # noqa: F403
+from tests.chat.conftest import location, new_store, store
+
+__all__ = ["location", "new_store", "store"]

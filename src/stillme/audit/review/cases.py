@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,10 +15,11 @@ from stillme.audit.chain.record import ZERO, Entry, Record
 from stillme.audit.chain.seals import Keyring
 from stillme.audit.content import request_in, verdict_in
 from stillme.audit.query import Filter, records
-from stillme.audit.review.listing import TextState, text_state
+from stillme.audit.review.listing import text_state
 from stillme.audit.store import AuditStore
 from stillme.contract import Verdict, VerifyRequest, parse_request
 from stillme.errors import InputError
+from stillme.languages import DEFAULT, language_of
 from stillme.storage.audit.database import RECORD
 
 __all__ = [
@@ -34,39 +35,6 @@ __all__ = [
     "text_words",
     "verdict_of",
 ]
-
-# For each state of the texts a sentence in English and in Vietnamese; `why` says how they were lost.
-TEXT_WORDS: Final[dict[TextState, tuple[str, str]]] = {
-    "redacted": (
-        "Parts of the texts were blanked (█) before they were kept: audit.redact.",
-        "Một phần văn bản đã bị che (█) trước khi lưu: audit.redact.",
-    ),
-    "hashed": (
-        "Only salted hashes of the texts were kept: audit.content was hashed.",
-        "Chỉ mã băm có muối của văn bản được lưu: audit.content là hashed.",
-    ),
-    "not kept": (
-        "The texts were not kept: audit.content was none.",
-        "Văn bản không được lưu: audit.content là none.",
-    ),
-    "gone": ("The texts are gone: {why}.", "Văn bản không còn: {why}."),
-}
-UNREADABLE: Final = (
-    "The texts are kept, but this version cannot read them as a request.",
-    "Văn bản còn lưu nhưng phiên bản này không đọc được thành một yêu cầu.",
-)
-# What became of lost texts, in both languages.
-LOST: Final = {
-    "erasure": (
-        "erased on {day}, asked for by {who}: {what}",
-        "đã xóa ngày {day} theo yêu cầu của {who}: {what}",
-    ),
-    "tombstone": ("removed by retention on {day}", "đã hết thời hạn lưu ngày {day}"),
-    "": (
-        "no record says why; run `stillme audit verify`",
-        "không bản ghi nào nói lý do; hãy chạy `stillme audit verify`",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +53,7 @@ class PacketContent:
 
     `verdict` is a mapping with the verdict's own keys where only part of it is known; `precheck` may say that there was no draft,
     and `citations` and `conflicts` may be counts. `request` is None where its texts were not kept or were erased; `notice` says why.
-    `facts` are identifiers and hashes in the order to show; those named in packet.yaml under `fact.` are worded in the page's language.
+    `facts` are identifiers and hashes in the order to show; the known ones are worded in the page's language.
     """
 
     verdict: Verdict | Mapping[str, Any]
@@ -157,13 +125,13 @@ def _id(record: Record) -> str | None:
     return record.entry.id if record.entry else None
 
 
-def text_words(store: AuditStore, record: Record, language: str = "en") -> str | None:
+def text_words(store: AuditStore, record: Record, language: str = DEFAULT) -> str | None:
     """A sentence on texts that are not there as they were; None where they are, or never were any."""
     entry = record.entry
     state = text_state(entry) if entry else "none"
-    if entry is None or state not in TEXT_WORDS:
+    words: str | None = _words(language, "texts").get(state)
+    if entry is None or words is None:
         return None
-    words = TEXT_WORDS[state][language == "vi"]
     return words.format(why=_lost(store, record.seq, language)) if state == "gone" else words
 
 
@@ -173,9 +141,14 @@ def _lost(store: AuditStore, seq: int, language: str) -> str:
         for later in records(store.database, Filter(kind=kind), after=seq, bodies=False):
             if later.entry is not None and seq in _accounted(later.entry):
                 meta = json.loads(later.entry.meta)
-                words = LOST[kind][language == "vi"]
+                words = _words(language, "lost")[kind]
                 return words.format(day=later.entry.at[:10], who=later.entry.caller, what=meta.get("why"))
-    return LOST[""][language == "vi"]
+    return _words(language, "lost")["unknown"]
+
+
+def _words(language: str, name: str) -> dict[str, str]:
+    found: dict[str, str] = language_of(language).rules("audit")[name]
+    return found
 
 
 def _accounted(entry: Entry) -> set[int]:
@@ -228,7 +201,7 @@ def case_of(store: AuditStore, record: Record, keys: Keyring) -> PacketContent:
     request, language = request_of(entry), str(entry.language)
     notice = text_words(store, record, language)
     if request is None and notice is None:
-        notice = UNREADABLE[language == "vi"]
+        notice = _words(language, "texts")["unreadable"]
     return PacketContent(
         verdict=_partial(entry) if request is None else verdict_in(entry),
         request=request,

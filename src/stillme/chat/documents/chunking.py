@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from stillme.chat.documents.extracts import one_line
-from stillme.storage.knowledge.contents import Chunk, Document
+from stillme.storage.knowledge.store import Chunk, Document
 from stillme.text.sentences import CLOSERS, ENDS, split
 from stillme.text.tokens import Text
 

@@ -16,7 +16,7 @@ from stillme.chat.documents.extracts import Extract, Limits, clean, iso_moment, 
 from stillme.chat.documents.html_text import html_extract
 from stillme.chat.documents.pdf_text import pdf_extract
 from stillme.errors import InputError, shown
-from stillme.storage.knowledge.contents import Document
+from stillme.storage.knowledge.store import Document
 
 __all__ = ["READERS_VERSION", "SUFFIXES", "Limits", "Reading", "read_bytes", "read_document"]
 

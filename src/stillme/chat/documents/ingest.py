@@ -19,7 +19,7 @@ from stillme.chat.documents.extracts import clean
 from stillme.chat.documents.file_formats import READERS_VERSION, SUFFIXES, Limits, read_bytes, read_document
 from stillme.errors import BackendError, InputError, shown
 from stillme.grounding.similarity import Embed
-from stillme.storage.knowledge.contents import Chunk, Document, KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
 
 __all__ = ["Failure", "IngestReport", "Progress", "embedded_text", "ingest"]
 

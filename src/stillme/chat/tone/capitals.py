@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Final
 
-from stillme.chat.rules import load
-from stillme.languages import small_words
+from stillme.languages import word_set
 from stillme.text.concepts import concepts_of
-from stillme.text.language import is_english
+from stillme.text.language import is_small, small_words
 from stillme.text.names import names_something
 from stillme.text.tokens import Sentence, Text, within
 
@@ -19,11 +17,6 @@ LEAST_SENTENCE: Final = 3
 LEAST_RUN: Final = 5
 LEAST_ORDINARY: Final = 2
 NAME_REACH: Final = 4
-
-
-@cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(str(load("tone")[name]).split())
 
 
 def calmed(
@@ -46,7 +39,7 @@ def _shouted(text: Text, free: Sequence[int]) -> Iterator[list[int]]:
     """The rows of capitals: the whole sentence, or many words in a row; a query in capitals is code."""
     capitals = [_is_capital(text, i) for i in free]
     told = [i for i in free if len(text.words[i].text) > 1]
-    if not _words("query_words").isdisjoint(text.lowers[i] for i in free) and _is_query(text, free):
+    if not word_set("tone", "query_words").isdisjoint(text.lowers[i] for i in free) and _is_query(text, free):
         return
     whole = len(told) >= LEAST_SENTENCE and all(capitals)
     run: list[int] = []
@@ -60,7 +53,7 @@ def _shouted(text: Text, free: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _is_query(text: Text, free: Sequence[int]) -> bool:
-    return len({text.lowers[i] for i in free} & _words("query_words")) >= LEAST_ORDINARY
+    return len({text.lowers[i] for i in free} & word_set("tone", "query_words")) >= LEAST_ORDINARY
 
 
 def _is_capital(text: Text, i: int) -> bool:
@@ -75,7 +68,7 @@ def _written(text: Text, run: Sequence[int], elsewhere: dict[str, str]) -> Itera
         return
     for i in run:
         lower = text.words[i].lower
-        if lower in _words("acronyms") or lower == "i":
+        if lower in word_set("tone", "acronyms") or lower == "i":
             continue
         if i in ordinary:
             yield i, _small(lower)
@@ -93,12 +86,12 @@ def _ordinary(text: Text, run: Sequence[int]) -> Iterator[int]:
     if len(small.words) != len(run):
         return
     if not small.accented:
-        yield from (i for i, word in zip(run, small.words, strict=True) if word.stop or is_english(word.lower))
+        yield from (i for i, word in zip(run, small.words, strict=True) if word.stop or is_small(word.lower))
         return
     named = 0
     for i, word, ids in zip(run, small.words, concepts_of(small), strict=True):
-        named = NAME_REACH if word.lower in _words("surnames") else max(0, named - 1)
+        named = NAME_REACH if word.lower in word_set("tone", "surnames") else max(0, named - 1)
         placed = bool(ids) and all(map(names_something, ids))
-        known = bool(ids) or word.lower in small_words("vietnamese")
+        known = bool(ids) or word.lower in small_words()
         if (word.stop and word.accented) or (known and not placed and not named):
             yield i

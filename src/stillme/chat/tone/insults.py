@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Final, NamedTuple
 
-from stillme.chat.rules import load
+from stillme.languages import compiled, load
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Sentence, Text, within
 
@@ -30,13 +29,13 @@ class Cut(NamedTuple):
     capital: bool = False
 
 
-@cache
+@compiled
 def _lexicon() -> Lexicon:
     rules = load("insults")
     return Lexicon({name: rules[name] for name in LISTS}, rules["classes"])
 
 
-@cache
+@compiled
 def _epithet_words() -> Lexicon:
     rules = load("insults")
     return Lexicon({"words": rules["epithet_words"]}, rules["classes"])

@@ -10,17 +10,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import zip_longest
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from stillme.chat.rules import load
 from stillme.chat.tone.capitals import calmed
 from stillme.chat.tone.insults import Cut, insults
 from stillme.errors import InputError, nearest, shown
 from stillme.grounding.citations import Marker, find_markers
 from stillme.grounding.claims import Claim, find_claims
 from stillme.grounding.wrapping import Asked, Known
+from stillme.languages import compiled, is_served, languages, load
 from stillme.lazy import lazy
 from stillme.text.language import identify
 from stillme.text.lexicon import Lexicon
@@ -30,7 +29,7 @@ from stillme.text.tokens import Sentence, Text, within
 __all__ = ["STYLES", "Alignment", "Edit", "align_tone", "aligned"]
 
 STYLES: Final = ("neutral", "friendly", "scholarly")
-LANGUAGES: Final = ("auto", "en", "vi")
+AUTO: Final = "auto"
 MOST_PASSES: Final = 6
 # Fillers, refusals and a finished end are looked for in so many sentences at either end.
 WINDOW: Final = 12
@@ -84,8 +83,9 @@ def align_tone(answer: str, style: str = "neutral", language: str = "auto") -> s
 def aligned(answer: str, style: str = "neutral", language: str = "auto") -> Alignment:
     """The same, with what was changed. Without an edit the answer is what was given, character by character."""
     chosen = _style(style)
-    if language not in LANGUAGES:
-        raise InputError(f"language must be one of {', '.join(LANGUAGES)}, got {shown(language)}")
+    if language != AUTO and not is_served(language):
+        choices = ", ".join((AUTO, *(each.code for each in languages())))
+        raise InputError(f"language must be one of {choices}, got {shown(language)}")
     text, edits = answer, list[Edit]()
     for _ in range(MOST_PASSES if answer.strip() else 0):
         draft = _Draft(text)
@@ -107,7 +107,7 @@ class _Style:
     exclaims: bool
     decorates: bool
     keeps_closers: bool
-    closing: dict[str, str] | None
+    closing: dict[str, str]
     closing_needs_citation: bool = False
 
 
@@ -116,23 +116,24 @@ def _style(name: str) -> _Style:
         guess = nearest(name, STYLES)
         hint = f" (did you mean {guess}?)" if guess else ""
         raise InputError(f"the tone style must be one of {', '.join(STYLES)}, got {shown(name)}{hint}")
-    rules: dict[str, Any] = load("tone")["styles"][name]
-    return _Style(name, **rules)
+    rules = {key: value for key, value in load("tone")["styles"][name].items() if key != "closing"}
+    own = {each.code: each.rules("tone").get("styles", {}).get(name, {}) for each in languages()}
+    return _Style(name, closing={code: found["closing"] for code, found in own.items() if found}, **rules)
 
 
-@cache
+@compiled
 def _fillers() -> Lexicon:
     rules = load("tone")
-    return Lexicon({name: [*rules[name]["en"], *rules[name]["vi"]] for name in ("openers", "assenting", "closers")})
+    return Lexicon({name: rules[name] for name in ("openers", "assenting", "closers")})
 
 
-@cache
+@compiled
 def _emoji() -> re.Pattern[str]:
     """A row of decorating emoji with what joins and colours them."""
     return re.compile(f"(?:[{load('tone')['decorations']}][{JOINERS}]*+)++")
 
 
-@cache
+@compiled
 def _decoration() -> re.Pattern[str]:
     return re.compile(f"[{load('tone')['decorations']}{JOINERS}]")
 
@@ -316,7 +317,7 @@ def _opening_fillers(draft: _Draft) -> Iterator[_Change]:
 
 
 def _closing_fillers(draft: _Draft, style: _Style) -> Iterator[_Change]:
-    own = style.closing.values() if style.closing else ()
+    own = style.closing.values()
     for k in range(len(draft.tail) - 1, -1, -1):
         claim = draft.tail[k]
         before = draft.tail[k - 1].end if k else claim.start
@@ -445,14 +446,14 @@ def _may_stop(raw: str, start: int, end: int, *, shouted: bool) -> bool:
 
 def _closing(draft: _Draft, style: _Style, language: str) -> list[_Change]:
     """The closing words of the style behind a finished answer that states facts; a refusal, a question and a greeting have none."""
-    if style.closing is None or (style.closing_needs_citation and not draft.markers):
+    if not style.closing or (style.closing_needs_citation and not draft.markers):
         return []
     kinds = {claim.kind for claim in (*draft.head, *draft.tail)}
     if not draft.tail or not draft.tail[-1].factual or not SPEAKING.isdisjoint(kinds) or not _is_finished(draft):
         return []
     told = identify(draft.text)
     spoken = language if told == "unknown" else told
-    if spoken not in style.closing or language not in ("auto", spoken):
+    if spoken not in style.closing or language not in (AUTO, spoken):
         return []
     end = len(draft.raw.rstrip())
     return [_Change("closing", end, len(draft.raw), f"\n\n{style.closing[spoken]}")]

@@ -232,17 +232,11 @@ def _refused(checked: Checked, export: str) -> bool:
 def drain(ctx: click.Context, store: AuditStore) -> None:
     """Move what was spooled while the store could not be written (audit.on_failure: spool) into the store.
 
-    Processes drain their own journal when the store is back; this is for journals whose process is gone. A damaged file
-    is set aside and named (exit code 5): nothing is dropped without a word.
+    A process that writes to the store does this by itself when the store is back; this is for when none is left. A damaged
+    file is set aside and named (exit code 5): nothing is dropped without a word.
     """
     drained = store.drain()
     tell([f"{drained.delivered:,} moved into the store, {store.journal.pending():,} still waiting"])
-    if drained.torn:
-        tell(
-            [
-                f"{drained.torn:,} begun and never finished when its process ended, dropped: no verdict was returned for it"
-            ]
-        )
     for file in drained.damaged:
         complain(str(file))
     if drained.damaged:

@@ -114,9 +114,9 @@ def _files(made: Report, out: Path, form: str) -> dict[Path, str]:
     """What is written where: the page, or Markdown and its plots."""
     if form == "html":
         return {out: made.html()}
-    pictures = {name: out.with_name(f"{out.stem}-{name}.svg") for name in made.plots}
+    pictures = {name: out.with_name(f"{out.stem}-{name}.svg") for name in made.charts}
     links = {name: _link(path.name) for name, path in pictures.items()}
-    return {out: made.markdown(links)} | {path: made.plots[name] for name, path in pictures.items()}
+    return {out: made.markdown(links)} | {path: made.charts[name] for name, path in pictures.items()}
 
 
 def _link(name: str) -> str:

@@ -40,6 +40,7 @@ from stillme.evaluation.calibration.gates import Path, paths_of
 from stillme.evaluation.calibration.thresholds import FACTUAL, NAMES, Gates, Scored, Settings, decided, observed
 from stillme.evaluation.rollout.drift import Summary
 from stillme.evaluation.runs.intervals import clopper_pearson
+from stillme.languages import is_served, languages
 from stillme.policy import Policy
 
 __all__ = ["ALL", "REST", "By", "Outcome", "calibrate", "share_of"]
@@ -48,7 +49,6 @@ By = Literal["language", "domain", "none"]
 Part = tuple[str, list[Scored]]
 ALL: Final = "all cases"
 REST: Final = "all other cases"
-LANGUAGES: Final = ("en", "vi")
 LEAST_COVERED: Final = 30
 """So many cases with an unsupported claim a language needs among pooled ones before verdicts in it count as calibrated."""
 MOST_GROUPS: Final = 20
@@ -202,9 +202,13 @@ def _parts(cases: Sequence[Scored], by: By, aim: Target, share: float) -> tuple[
     return whole, [f"no {by} has enough cases of its own: all cases are taken together"]
 
 
+def _codes() -> list[str]:
+    return [each.code for each in languages()]
+
+
 def _name(case: Scored, by: By) -> str:
     if by == "language":
-        return case.language if case.language in LANGUAGES else REST
+        return case.language if is_served(case.language) else REST
     return case.domain if case.domain is not None else REST
 
 
@@ -263,9 +267,9 @@ def _languages(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> tupl
     """The languages in which verdicts count as calibrated."""
     certified = {group.name for group in groups if group.min_score is not None}
     if by == "language" and ALL not in certified:
-        return tuple(name for name in LANGUAGES if name in certified)
+        return tuple(name for name in _codes() if name in certified)
     bad = Counter(case.language for case in cases if case.is_bad)
-    return tuple(name for name in LANGUAGES if bad[name] >= LEAST_COVERED)
+    return tuple(name for name in _codes() if bad[name] >= LEAST_COVERED)
 
 
 def _cheaper(groups: Sequence[Group], aim: Target, paths: int) -> list[str]:

@@ -10,11 +10,12 @@ then stricter than this one, never milder: the guarantee holds, and a few more g
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from stillme.audit.store import AuditStore
+from stillme.decision import strictest
 from stillme.errors import PolicyError
 from stillme.evaluation.rollout.drift import Observation
 from stillme.evaluation.runs.records import CaseRecord
@@ -54,6 +55,8 @@ NAMES: Final = {
 GATES: Final = tuple(NAMES)
 MOVED: Final = frozenset({*LOW_SIMILARITY, Reason.LOW_GENERATION_CONFIDENCE.value, Reason.PASSED_WITH_WARNINGS.value})
 """Codes that thresholds bring and take away."""
+REST: Final = "rest"
+"""Stands for whatever else decides: a code that nothing forgives."""
 
 
 # what a policy says
@@ -259,32 +262,25 @@ def told_by(case: Scored, gate: str) -> float | None:
 
 
 def decided(case: Scored, settings: Settings, gates: Gates) -> Decision:
-    """The decision on a case under these thresholds."""
-    early = _early_flags(case, settings)
-    weak = case.least < settings.least_score(case.language, case.domain)
-    if weak and gates.score:
-        return Decision.REFUSE
-    decisive = [code for code, decides in early if decides(gates)]
-    if decisive and not (gates.forgives and case.all_supported and case.rest is Decision.ANSWER):
-        return Decision.REFUSE
-    return case.rest
+    """The decision on a case under these thresholds, made as the pipeline makes it of the findings that they bring."""
+    hard = [(code, Decision.REFUSE) for code, decides in _flags(case, settings, gates) if decides]
+    if case.rest is not Decision.ANSWER:
+        hard.append((REST, case.rest))
+    return strictest(hard, forgives=gates.forgives and case.all_supported)
 
 
-def _early_flags(case: Scored, settings: Settings) -> list[tuple[str, Callable[[Gates], bool]]]:
-    """The codes that the gates before grounding flag, each with whether it decides."""
-    flags: list[tuple[str, Callable[[Gates], bool]]] = []
+def _flags(case: Scored, settings: Settings, gates: Gates) -> Iterator[tuple[str, bool]]:
+    """The codes that the thresholds bring, each with whether it decides."""
     if case.need and case.similarity is not None and case.similarity < getattr(settings, case.need):
-        code = next(code for code, need in LOW_SIMILARITY.items() if need == case.need)
-        flags.append((code, lambda gates: gates.similarity))
+        yield next(code for code, need in LOW_SIMILARITY.items() if need == case.need), gates.similarity
     if case.confidence is not None and case.confidence < settings.generation_confidence:
-        flags.append((Reason.LOW_GENERATION_CONFIDENCE.value, lambda gates: gates.confidence))
-    return flags
+        yield Reason.LOW_GENERATION_CONFIDENCE.value, gates.confidence
+    if case.least < settings.least_score(case.language, case.domain):
+        yield Reason.UNSUPPORTED_CLAIM.value, gates.score
 
 
 def observed(case: Scored, settings: Settings, gates: Gates) -> Observation:
     """A case as drift compares it with traffic under these thresholds."""
-    codes = {*case.codes, *(code for code, _ in _early_flags(case, settings))}
-    if case.least < settings.least_score(case.language, case.domain):
-        codes.add(Reason.UNSUPPORTED_CLAIM.value)
+    codes = {*case.codes, *(code for code, _ in _flags(case, settings, gates))}
     decision = decided(case, settings, gates).value
     return Observation(case.similarity, case.score, case.language, decision, tuple(sorted(codes)))

@@ -18,6 +18,7 @@ from typing import Any, Final
 from stillme.errors import InputError, shown
 from stillme.evaluation.runs.case_files import case_from
 from stillme.evaluation.runs.cases import Case
+from stillme.languages import DEFAULT, language_of
 from stillme.text.sentences import split
 from stillme.text.tokens import Text
 
@@ -27,8 +28,6 @@ Row = Mapping[str, Any]
 Values = dict[str, Any]
 MOST_BYTES: Final = 1024 * 1024 * 1024
 ENDINGS: Final = (".jsonl", ".json", ".csv")
-QUESTIONS: Final = {"en": "What does the text say?", "vi": "Văn bản nói gì?"}
-"""Asked where a set has a text and a statement but no question."""
 GIVEN: Final = 1.0
 """The similarity of a text that the set itself puts beside a statement: nothing was retrieved for it."""
 PASSAGE: Final = re.compile(r"^passage \d{1,3}+:", re.MULTILINE)
@@ -164,7 +163,7 @@ def _whole(path: Path) -> Iterator[Any]:
 
 
 def _judged(
-    draft: str, supported: bool, passages: list[str], *, query: str | None = None, language: str = "en", **rest: Any
+    draft: str, supported: bool, passages: list[str], *, query: str | None = None, language: str = DEFAULT, **rest: Any
 ) -> Values:
     """A case of an answer that is supported by its passages as a whole, or is not."""
     one = supported or len(split(Text(draft))) == 1
@@ -180,7 +179,7 @@ def _judged(
 def _request(query: str | None, draft: str | None, passages: list[str], language: str) -> Values:
     given = {} if query else {"similarity": GIVEN}
     return {
-        "query": query or QUESTIONS[language],
+        "query": query or language_of(language).rules("evaluation")["question"],
         "draft_answer": draft,
         "retrieved_context": [{"source_id": str(n), "text": text, **given} for n, text in enumerate(passages, 1)],
         "metadata": {"language": language},

@@ -41,7 +41,7 @@ from stillme.service.openai.request_sources import EXTENSION, Asked, asked_in, r
 from stillme.service.openai.stream_response import GuardedStream
 from stillme.service.openapi import problems
 from stillme.service.problems import ProblemError
-from stillme.storage.knowledge.contents import Chunk, Context, Found
+from stillme.storage.knowledge.store import Chunk, Context, Found
 
 __all__ = ["completions_routes"]
 

@@ -1,52 +1,26 @@
 """Text that is let through claim by claim, each as soon as it is verified and never before.
 
 A claim is complete when the next one has begun: citation markers behind a full stop belong to it. What goes out ends where a sentence
-of the package's own splitter ends. The draft so far is verified at each such place, so that no claim is judged without what stands
-before it, as far back as it may refer; what was judged already is remembered, so that a long answer costs no more than its parts.
+of the package's own splitter ends. The draft so far is verified at each such place, by the pipeline that gives the verdict on the whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Protocol
 
-from stillme.contract import Action, RetrievedPassage, VerifyRequest
-from stillme.decision import decide
+from stillme.contract import Action, RetrievedPassage
 from stillme.errors import InputError
-from stillme.evidence import Evidence
 from stillme.grounding.citations import find_markers
-from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
 from stillme.grounding.passage import Passage
-from stillme.guard import Guard, grounder_for
-from stillme.limits import Amount, check_work, context_amount
-from stillme.models.embedding import embed
-from stillme.policy import Policy
-from stillme.reasons import Decision, Gate, Reason
-from stillme.response import delivered, respond
 from stillme.text.sentences import Sentence, split
 from stillme.text.tokens import QUOTES, Text
-from stillme.validators.base import Finding
-from stillme.validators.chain import ConfiguredValidator, ValidatorChain, attempt
-from stillme.validators.registry import BUILT_IN
-from stillme.validators.repairs import repair
+from stillme.verification.growing import Look
 
-__all__ = [
-    "WHOLE_ANSWER",
-    "ClaimEnds",
-    "ClaimGate",
-    "Look",
-    "Looking",
-    "Rehearsal",
-    "Step",
-    "holds_to_the_end",
-    "whole_look",
-]
+__all__ = ["ClaimEnds", "ClaimGate", "Looking", "Step"]
 
-WHOLE_ANSWER: Final = frozenset({"PhilosophicalDepthValidator", "SchemaFormat", "VerbosityValidator"})
-"""They can judge a whole answer only: they have their say at the end."""
 MAY_END: Final = frozenset(".!?…。！？;\n")
 LEAD_IN_WORDS: Final = 2
 LONGEST_BRACKET: Final = 200
@@ -55,11 +29,7 @@ LONGEST_PARENTHESES: Final = 400
 LONGEST_GAP: Final = 100
 FENCES: Final = ("```", "~~~")
 KEPT: Final = 8
-"""How many claims that went out are read again before a new one: it may refer to them."""
-SHARED: Final = (
-    "query", "query_language", "passages", "conversation", "language", "need", "known_names", "library", "similarities",
-    "ambiguity", "conflicts",
-)  # fmt: skip
+"""How many claims that went out are read again to see where the next one ends."""
 
 
 # where claims end
@@ -150,42 +120,7 @@ def _open_quotes(text: Text) -> list[bool]:
     return found
 
 
-# what is seen at each end
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a verification of a draft comes to: whether it may go out, and as what text."""
-
-    action: Action
-    text: str
-    """What goes out; where the action is block or clarify, what is said instead."""
-    waits: bool = False
-    """Whether nothing that could be checked has been said yet: it goes out with the first claim that does, or not at all."""
-
-    @property
-    def stops(self) -> bool:
-        """Whether nothing of what is new in the draft may go out."""
-        return self.action in ("block", "clarify")
-
-
-class Looking(Protocol):
-    """Verifies a draft and keeps no record; `upto` is how many characters of what the model wrote it holds."""
-
-    def __call__(self, draft: str, upto: int) -> Look:
-        """What the draft comes to."""
-        ...
-
-
-def whole_look(guard: Guard, request: VerifyRequest, draft: str) -> Look:
-    """A whole draft under the whole policy, unrecorded."""
-    verdict = guard.examine(request.model_copy(update={"draft_answer": draft}), record=False).verdict
-    stops = verdict.action in ("block", "clarify")
-    repaired = verdict.mode != "monitor" and any(f.repaired for f in verdict.findings)
-    text = delivered(verdict, draft) if stops or (repaired and verdict.decision is Decision.ANSWER) else draft
-    if verdict.warning is not None:  # it stands behind the whole answer, not in its text
-        text = text.removesuffix(f"\n\n{verdict.warning}")
-    return Look(verdict.action, text)
+# the gate
 
 
 class Restarts:
@@ -214,147 +149,6 @@ class Restarts:
         return self._places[-1 - claims] if len(self._places) > claims else 0
 
 
-class Rehearsal:
-    """Verifies a growing draft again and again: what was read of question and passages, and each claim once judged, is kept.
-
-    Only the end of the draft is read each time, with the claims before the new one that it may refer to, so that a long answer costs
-    as much a claim as a short one. What stops there is looked at once more as a whole. A policy that counts over the whole answer, and
-    validators that are not ours, always see all of it.
-    """
-
-    def __init__(
-        self, guard: Guard, request: VerifyRequest, confidence: Callable[[int], float | None] = lambda _: None
-    ) -> None:
-        policy = guard.policy
-        # What the program gave the guard in place of the policy's own belongs to the rehearsal too.
-        grounder = _Remembering(guard.grounder or grounder_for(policy))
-        nearness = None if policy.grounding.model == "none" else embed
-        self._policy = policy
-        self._chain = ValidatorChain([c for c in policy.build(guard.added) if _name(c) not in WHOLE_ANSWER])
-        self._confidence = confidence
-        self._grounder, self._context = grounder, context_amount(request)
-        self._whole = bool(guard.added) or _counts_over_all(policy)
-        self._restarts, self._kept = Restarts(), KEPT
-        self._before = ""
-        self._amount = Amount()
-        blank = request.model_copy(update={"draft_answer": ""})
-        self._evidence = Evidence(blank, request.as_of or datetime.now(UTC), grounder, nearness)
-        for name in SHARED:  # read once, for every draft to come; what fails fails again in the validator that needs it
-            attempt(lambda name=name: getattr(self._evidence, name))  # type: ignore[misc]
-
-    def __call__(self, draft: str, upto: int) -> Look:
-        """What the draft comes to under the policy, but for the validators that judge whole answers; over the limit is an InputError."""
-        begin = self._begin(draft)
-        look = self._look(draft, begin, upto)
-        if look.stops and begin:
-            look = self._look(draft, 0, upto)
-            if not look.stops:
-                self._kept *= 2  # what stands further back matters here
-        self._before = draft if look.stops else look.text
-        return look
-
-    def _begin(self, draft: str) -> int:
-        """From where the draft is read; what was looked at before stands at its start."""
-        if not draft.startswith(self._before):
-            self._before, self._amount, self._restarts = "", Amount(), Restarts()
-        settled = len(self._before)
-        self._amount += Amount.of(draft[settled:])
-        check_work(self._amount.against(self._context), self._policy)
-        if settled:
-            self._restarts.note(draft, settled)
-        return 0 if self._whole else self._restarts.before(self._kept)
-
-    def _look(self, whole: str, begin: int, upto: int) -> Look:
-        draft, self._grounder.offset = whole[begin:], begin
-        evidence = self._evidence.with_draft(draft)
-        told = {"generation_confidence": self._confidence(upto)}
-        evidence.request = evidence.request.model_copy(update=told)
-        seen = self._chain.observe(evidence, lambda: evidence.judgements)
-        # That an answer states something is asked of the whole of it: until it does, nothing goes out.
-        waits = begin == 0 and self._policy.mode == "enforce" and any(map(_finds_no_claim, seen))
-        seen = [f for f in seen if not _finds_no_claim(f)]
-        findings, patched = repair(self._chain, evidence, seen)
-        left_out = any(f.outcome == "skipped" and (f.detail or "").startswith("not run: ") for f in findings)
-        unjudged = left_out or (evidence.has_draft and attempt(lambda: evidence.judged)[1] is not None)
-        claims_made = evidence.has_draft and (unjudged or bool(evidence.factual_claims))
-        supported = claims_made and not unjudged and all(judged.supported for judged in evidence.judgements)
-        ruling = decide(findings, self._policy, claims_made=claims_made, all_supported=supported)
-        response = respond(ruling, evidence, self._policy, patched)
-        if response.action in ("block", "clarify"):
-            return Look(response.action, response.safe_response or "")
-        is_repaired = patched is not None and self._policy.mode != "monitor" and ruling.decision is Decision.ANSWER
-        return Look(response.action, whole[:begin] + (patched if is_repaired and patched is not None else draft), waits)
-
-
-def _finds_no_claim(finding: Finding) -> bool:
-    return finding.reason == Reason.NO_VERIFIABLE_CLAIM and finding.gate is Gate.HARD
-
-
-class _Remembering:
-    """A grounder that judges a claim once: what stands before it in the draft is the same each time.
-
-    `offset` is where the draft that is given begins in the whole one: a claim is known by its place there and by what it says.
-    """
-
-    def __init__(self, inner: Grounder) -> None:
-        self._inner = inner
-        self._known: dict[tuple[object, ...], Judgement] = {}
-        self.offset = 0
-
-    @property
-    def id(self) -> str:
-        """What decides."""
-        return self._inner.id
-
-    def judge(self, tasks: Sequence[GroundingTask]) -> list[list[Judgement]]:
-        """For each task, one judgement a claim, in order."""
-        return [self._judged(task) for task in tasks]
-
-    def _judged(self, task: GroundingTask) -> list[Judgement]:
-        raw, offset = task.draft.text.raw, self.offset
-        keys: list[tuple[object, ...]] = [
-            (offset + c.start, raw[c.start : c.end], c.kind, c.assent, c.cited) for c in task.claims
-        ]
-        new = [claim for claim, key in zip(task.claims, keys, strict=True) if key not in self._known]
-        judged = self._inner.judge([replace(task, claims=new)])[0] if new else []
-        if len(judged) != len(new):
-            return judged  # not one for each: whoever asked is told by the evidence
-        fresh = iter(judged)
-        self._known.update((key, _moved(next(fresh), offset)) for key in keys if key not in self._known)
-        return [_moved(self._known[key], -offset) for key in keys]
-
-
-def _moved(judged: Judgement, by: int) -> Judgement:
-    """A judgement whose places in the draft are told from another beginning; whatever is no judgement is left as it is."""
-    if not by or not isinstance(judged, Judgement) or not judged.unsupported:
-        return judged
-    return replace(judged, unsupported=tuple((start + by, end + by) for start, end in judged.unsupported))
-
-
-def _counts_over_all(policy: Policy) -> bool:
-    """Whether a validator is not ours, or allows so many claims of an answer what it allows no others."""
-    configured = policy.build()
-    allows = any(getattr(c.validator, "allowed_uncited", 0) for c in configured)
-    return allows or not policy.validators.keys() <= set(BUILT_IN)
-
-
-def holds_to_the_end(policy: Policy) -> bool:
-    """Whether the policy demands something of every answer that only its end can show: required sections, as a hard gate."""
-
-    def demands(configured: ConfiguredValidator) -> bool:
-        sections = getattr(configured.validator, "required_sections", ())
-        return _name(configured) == "SchemaFormat" and bool(sections) and configured.gate is not Gate.SOFT
-
-    return any(map(demands, policy.build()))
-
-
-def _name(configured: ConfiguredValidator) -> str:
-    return getattr(configured.validator, "name", type(configured.validator).__name__)
-
-
-# the gate
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """What came of one claim: text that goes out now, or (`stopped`) the words that take the place of all the rest."""
@@ -365,23 +159,23 @@ class Step:
     stopped: Action | None = None
 
 
+class Looking(Protocol):
+    """Verifies a draft as far as it is written, and keeps no record of it."""
+
+    def __call__(self, draft: str, *, is_complete: bool = False) -> Look:
+        """What the draft comes to."""
+        ...
+
+
 class ClaimGate:
     """Holds a growing text back and lets it through claim by claim.
 
-    `look` verifies the draft so far, `whole` the finished one. Feed it, `close` it at the end, and after each of both take steps
-    until there is none. It is used by one thread at a time.
+    `look` verifies what is written so far. Feed it, `close` it at the end, and after each of both take steps until there is none.
+    It is used by one thread at a time.
     """
 
-    def __init__(
-        self,
-        look: Looking,
-        whole: Callable[[str], Look],
-        ends: ClaimEnds,
-        *,
-        most_characters: int,
-        hold: bool = False,
-    ) -> None:
-        self._look, self._whole, self._ends = look, whole, ends
+    def __init__(self, look: Looking, ends: ClaimEnds, *, most_characters: int, hold: bool = False) -> None:
+        self._look, self._ends = look, ends
         self._most, self._hold = most_characters, hold
         self._pieces: list[str] = []
         self._text = ""
@@ -438,9 +232,7 @@ class ClaimGate:
             self._scan()
         if not self._waiting:
             return None
-        end = self._waiting.pop(0)
-        last = self._complete and end == len(self.text)
-        return self._taken(end, last=last)
+        return self._settle(self._waiting.pop(0))
 
     def _scan(self) -> None:
         text = self.text
@@ -455,14 +247,9 @@ class ClaimGate:
             self._waiting = [end for end in found if end > max(self.released, self._held)]
         self._may_end = not MAY_END.isdisjoint(text[max([self.released, *self._waiting]) :])
 
-    def _taken(self, end: int, *, last: bool) -> Step:
-        new = self.text[self.released : end]
-        draft = self.sent + new
-        look = self._looked(draft, end, last=last)
-        if not look.stops and not look.text.startswith(self.sent):
-            look = Look(
-                "block", ""
-            )  # a repair of what is gone already cannot be made, and without it nothing may follow
+    def _settle(self, end: int) -> Step:
+        """Let the text through up to the end of a claim, hold it, or stop."""
+        look = self._seen(end)
         if look.stops:
             self.stopped_at = end
             self._waiting.clear()
@@ -476,14 +263,16 @@ class ClaimGate:
         self.sent, self.released = look.text, end
         return Step(text, end)
 
-    def _looked(self, draft: str, end: int, *, last: bool) -> Look:
+    def _seen(self, end: int) -> Look:
+        """What the text comes to up to an end; what went out stays as it is, whatever a later repair would make of it."""
+        is_complete = self._complete and end == len(self.text)
+        drafts = (self.text[:end], self.sent + self.text[self.released : end])
         try:
-            look = self._whole(self.text) if last else self._look(draft, end)
-            if last and self.released and not look.stops:
-                look = self._look(
-                    draft, end
-                )  # the whole may go out; how its last claim reads is seen behind what went out
+            for draft in drafts if drafts[0] != drafts[1] else drafts[:1]:
+                look = self._look(draft, is_complete=is_complete)
+                if look.stops or look.text.startswith(self.sent):
+                    return look
         except InputError:
             self.fits = False
             raise
-        return look
+        return Look("block", "")

@@ -27,9 +27,10 @@ from stillme.llm.confidence import generation_confidence, token_logprobs
 from stillme.service.openai.exchange import Exchange, finish_reason
 from stillme.service.openai.guarded import Parts, delivery, error_event, error_response, extension
 from stillme.service.openai.outgoing import acts_in, beside_text, finish_of, frame_of, usage_of
-from stillme.service.openai.release import ClaimEnds, ClaimGate, Look, Rehearsal, Step, holds_to_the_end, whole_look
+from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
 from stillme.service.openai.request_sources import EXTENSION
 from stillme.service.problems import ProblemError
+from stillme.verification.growing import GrowingDraft, Look
 
 __all__ = ["GuardedStream"]
 
@@ -175,6 +176,7 @@ class _Answer:
         self._policy = parts.guard.policy
         self._tokens = _Tokens()
         self._gate: ClaimGate | None = None
+        self._draft: GrowingDraft | None = None
         self._working: asyncio.Task[Any] | None = None
         self._length = 0
         self._sent = 0
@@ -215,26 +217,32 @@ class _Answer:
         request = exchange.request()
 
         def made() -> ClaimGate:
+            draft = self._draft = guard.growing(request, self._confidence)
             return ClaimGate(
-                Rehearsal(guard, request, self._tokens.confidence),
-                self._whole,
+                self._look if exchange.wants_json else draft.look,
                 ClaimEnds(exchange.asked.passages),
                 most_characters=self._policy.limits.draft_chars,
-                hold=exchange.wants_json or holds_to_the_end(self._policy),
+                hold=exchange.wants_json or draft.holds_to_the_end,
             )
 
         self._gate = await self._parts.run(made)
         return self._gate
 
-    def _whole(self, draft: str) -> Look:
-        look = whole_look(self._parts.guard, self._request(draft), draft)
-        return replace(look, text=draft) if self._exchange.wants_json and not look.stops else look
+    def _look(self, draft: str, *, is_complete: bool = False) -> Look:
+        """A look at an answer that has to be JSON: nothing can be written into it."""
+        assert self._draft is not None  # noqa: S101  (the gate is made with it)
+        look = self._draft.look(draft, is_complete=is_complete)
+        return look if look.stops else replace(look, text=draft)
 
-    def _request(self, draft: str, how: Mapping[str, Any] | None = None) -> VerifyRequest:
-        told = self._tokens.confidence(len(draft))
-        if told is None and self._finish is not None:
-            told = self._exchange.source.confidence({})
-        return self._exchange.request(how, draft_answer=draft, generation_confidence=told)
+    def _confidence(self, upto: int) -> float | None:
+        """How sure the model was of its words up to a place; once it has ended, also as its server tells it of all of them."""
+        known = self._tokens.confidence(upto)
+        return self._exchange.source.confidence({}) if known is None and self._finish is not None else known
+
+    def _request(self, draft: str, how: Mapping[str, Any]) -> VerifyRequest:
+        if not draft.strip():
+            return self._exchange.request(how)
+        return self._exchange.request(how, draft_answer=draft, generation_confidence=self._confidence(len(draft)))
 
     async def _taken(self, gate: ClaimGate, choice: Mapping[str, Any]) -> Step | None:
         """Take in one choice of a chunk; the step that stops the answer, if one does."""
@@ -367,13 +375,18 @@ class _Answer:
 
     async def _record(self, draft: str, how: Mapping[str, Any]) -> Occurrence:
         """The verdict, once it is kept; it is kept whether or not anybody waits for it."""
-        request = self._request(draft, how) if draft.strip() else self._exchange.request(how)
         self._is_over = True
-        self._recording = asyncio.create_task(self._kept(request))
+        self._recording = asyncio.create_task(self._kept(self._request(draft, how)))
         return await asyncio.shield(self._recording)
 
     async def _kept(self, request: VerifyRequest) -> Occurrence:
-        examine = partial(self._parts.guard.examine, request, caller=self._exchange.caller, opening=self._opening)
+        examine = partial(
+            self._parts.guard.examine,
+            request,
+            caller=self._exchange.caller,
+            opening=self._opening,
+            growing=self._draft if request.draft_answer else None,
+        )
         try:
             found: Occurrence = await self._parts.run(examine)
         except ProblemError:  # no place in the pool: what went out is recorded all the same
@@ -388,8 +401,7 @@ class _Answer:
         if not self._is_over and gate is not None and (gate.text.strip() or self._opening):
             how = delivery("streamed", self._sent, self._length, complete=False)
             draft = gate.text[: None if gate.fits else self._sent]
-            request = self._request(draft, how) if draft.strip() else self._exchange.request(how)
-            self._recording = asyncio.create_task(self._kept(request))
+            self._recording = asyncio.create_task(self._kept(self._request(draft, how)))
         if self._recording is not None:
             await asyncio.wait({self._recording})
             if (problem := self._recording.exception()) is not None:

@@ -6,11 +6,14 @@ driver raises into a BackendError that says what to do.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any, Final, Protocol, TypeVar
+from weakref import WeakSet
 
 from stillme.errors import BackendError
+from stillme.storage.schema import steps_taken, upgrade
 
 __all__ = [
     "BODY",
@@ -25,6 +28,7 @@ __all__ = [
     "is_store",
     "migrate",
     "migrations",
+    "survive_forks",
 ]
 
 RECORD: Final = "stillme_audit_record"
@@ -112,37 +116,19 @@ def migrations() -> list[tuple[int, str]]:
 
 def is_store(database: Database) -> bool:
     """Whether there is an audit store at all, of this or an earlier version."""
-    return bool(_done(database, database))
+    return bool(steps_taken(database.rows, SCHEMA_TABLE, database.table_query))
 
 
 def is_current(database: Database) -> bool:
     """Whether the schema is there and up to date, so that reading needs no migration."""
-    return _done(database, database) == {number for number, _ in migrations()}
+    return steps_taken(database.rows, SCHEMA_TABLE, database.table_query) == {number for number, _ in migrations()}
 
 
 def migrate(writing: Writing, database: Database) -> None:
     """Bring the schema up to date, step by step, inside the transaction."""
-    done, steps = _done(writing, database), migrations()
-    if done is None:  # asked for first: creating what is there needs more rights than writing to it
-        writing.rows(f"CREATE TABLE {SCHEMA_TABLE} (step {database.key_type})")
-        done = set()
-    if unknown := sorted(done - {number for number, _ in steps}):
-        raise BackendError(
-            f"{database.name} was written by a newer version (schema step {unknown[-1]}, "
-            f"this one knows up to {steps[-1][0]}): upgrade stillme"
-        )
-    for number, sql in steps:
-        if number not in done:
-            for statement in _statements(sql):
-                writing.rows(statement.replace("BIGINT_KEY", database.key_type))
-            writing.rows(f"INSERT INTO {SCHEMA_TABLE} VALUES ({number})")  # noqa: S608  (a number of ours)
-
-
-def _done(reading: Reading, database: Database) -> set[int] | None:
-    """The steps that were taken; None where there is no schema yet."""
-    if not reading.rows(database.table_query, [SCHEMA_TABLE]):
-        return None
-    return {row[0] for row in reading.rows(f"SELECT step FROM {SCHEMA_TABLE}")}  # noqa: S608  (a constant)
+    steps = {number: _statements(sql.replace("BIGINT_KEY", database.key_type)) for number, sql in migrations()}
+    names = {"name": database.name, "key_type": database.key_type, "table_query": database.table_query}
+    upgrade(writing.rows, steps, table=SCHEMA_TABLE, **names)
 
 
 def _statements(sql: str) -> Iterator[str]:
@@ -150,3 +136,29 @@ def _statements(sql: str) -> Iterator[str]:
     for statement in "\n".join(lines).split(";"):
         if statement.strip():
             yield statement.strip()
+
+
+_DATABASES: WeakSet[Database] = WeakSet()
+
+
+def survive_forks(database: Database) -> None:
+    """Tell the database before and after each fork of this process."""
+    _DATABASES.add(database)
+
+
+def _before_fork() -> None:
+    for database in list(_DATABASES):
+        database.before_fork()
+
+
+def _after_fork(is_child: bool) -> None:
+    for database in list(_DATABASES):
+        database.after_fork(is_child=is_child)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=lambda: _after_fork(is_child=False),
+        after_in_child=lambda: _after_fork(is_child=True),
+    )

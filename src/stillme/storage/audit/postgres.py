@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from stillme.errors import BackendError, InputError, StillMeError
+from stillme.errors import BackendError, StillMeError
 from stillme.storage.audit.database import (
     BODY,
     POLICY,
@@ -21,7 +18,9 @@ from stillme.storage.audit.database import (
     RowsRefusedError,
     Writing,
     migrate,
+    survive_forks,
 )
+from stillme.storage.postgres import TABLE_QUERY, Server
 
 __all__ = ["PostgresDatabase"]
 
@@ -49,16 +48,15 @@ class PostgresDatabase:
     """One database by URL; writers of all replicas take turns under an advisory lock."""
 
     key_type = "BIGINT PRIMARY KEY"
-    table_query = "SELECT 1 FROM pg_class WHERE relname = ? AND pg_table_is_visible(oid)"
+    table_query = TABLE_QUERY.replace("%s", "?")
 
     def __init__(self, url: str, timeout_s: float = 5.0) -> None:
-        self.driver = _driver()
-        self.name = f"the audit store {_named(url, self.driver)}"
-        self._url = url
-        self.timeout_s = timeout_s
+        self.server = Server(url, timeout_s, "the audit store")
+        self.driver, self.name, self.timeout_s = self.server.driver, self.server.name, timeout_s
         self._writer = _Connection(self)
         self._reader = _Connection(self)
         self._is_migrated = False
+        survive_forks(self)
 
     def write(self, work: Callable[[Writing], Result], *, is_long: bool = False) -> Result:
         """Do the work in a transaction that holds the advisory lock of audit writers until it has ended."""
@@ -117,12 +115,6 @@ class PostgresDatabase:
             _ABANDONED.extend((self._writer, self._reader))
             self._writer, self._reader = _Connection(self), _Connection(self)
 
-    def connect(self) -> Any:
-        """A new connection; raises when none is had in time."""
-        options = self.driver.conninfo.conninfo_to_dict(self._url)
-        options.setdefault("connect_timeout", max(2, round(self.timeout_s)))  # less, the driver takes for two
-        return _bounded(self.driver).connect(**options, autocommit=True)
-
     def _begun(self, times: int) -> _Transaction:
         """A transaction that has the writers' lock; an answer may take so many times the timeout."""
         limits = {"lock": round(self.timeout_s * 1000), "statement": round(self.timeout_s * times * 1000)}
@@ -133,7 +125,7 @@ class PostgresDatabase:
     def _alone(self, *statements: str) -> None:
         """Run statements that take long and no transaction, on a connection that nobody waits for."""
         with self._translated():
-            connection = self.connect()
+            connection = self.server.connect()
             try:
                 connection.limit_s = None
                 for statement in statements:
@@ -150,7 +142,7 @@ class PostgresDatabase:
         except (driver.IntegrityError, driver.DataError, UnicodeEncodeError) as error:
             raise RowsRefusedError(f"{self.name} does not take this record: {_said(error)}") from error
         except driver.Error as error:
-            raise BackendError(f"{self.name} failed: {_said(error)}; {_advice(error.sqlstate)}") from error
+            raise BackendError(f"{self.name} failed: {_said(error)}; {self.server.advice(error)}") from error
 
 
 class _Connection:
@@ -199,7 +191,7 @@ class _Connection:
         if self.connection is not None and not self.connection.closed:
             return False
         self.close()
-        self.connection = self._database.connect()
+        self.connection = self._database.server.connect()
         return True
 
 
@@ -246,85 +238,12 @@ class _Transaction:
             self._statements, self._values = [], []
 
 
-@cache
-def _bounded(driver: Any) -> Any:
-    """A connection class that gives up on a server that does not answer; the driver itself would wait for ever."""
-
-    class Bounded(driver.Connection):  # type: ignore[misc]
-        limit_s: float | None = None
-        is_overdue = False
-
-        def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
-            if self.limit_s is not None:
-                gen = self._within(gen, self.limit_s)
-            return super().wait(gen, *arguments, **options)
-
-        def _within(self, gen: Any, limit_s: float) -> Generator[Any, Any, Any]:
-            """The steps of `gen`; the driver asks for the next one at least every tenth of a second."""
-            until = time.monotonic() + limit_s
-            try:
-                wanted = next(gen)
-                while True:
-                    ready = yield wanted
-                    wanted = gen.send(ready)
-                    if not ready and time.monotonic() > until:
-                        self.is_overdue = True
-                        raise driver.OperationalError(f"no answer within {limit_s:g} s")
-            except StopIteration as done:
-                return done.value
-
-    return Bounded
-
-
 def _native(sql: str) -> Any:
     """Our SQL with the driver's marks; it holds no other percent or question mark."""
     return sql.replace("?", "%s")
-
-
-def _named(url: str, driver: Any) -> str:
-    """The URL as it may be shown; without the user, the password and the options."""
-    try:
-        driver.conninfo.conninfo_to_dict(url)
-        parts = urlsplit(url)
-        if "@" in parts.path + parts.query + parts.fragment:  # the rest of a password that is not percent-encoded
-            raise ValueError
-        return f"postgresql://{parts.hostname or ''}{parts.path}"
-    except (driver.Error, ValueError):  # what they say may quote the password
-        raise InputError(
-            "the URL of the audit store cannot be read: write postgresql://user:password@host/database, "
-            "with signs such as @ / % in a password percent-encoded"
-        ) from None
-
-
-UNREACHED: Final = "check that it runs and can be reached, and the user, password and name in its URL"
-# By the beginning of the SQLSTATE; without one, there was no connection.
-ADVICE: Final = {
-    "42501": "give its user the right to it",
-    "53100": "the disk of the server is full, make room",
-    "53": "the server lacks resources, give it more or ask for less",
-    "55P03": "another writer holds the lock, let that end or raise the timeout",
-    "57014": "it took too long, look at what the server does or raise the timeout",
-    "25006": "the server takes no writes, name the primary",
-    "42P01": "that is no audit store, or only a part of one; check its name",
-    "08": UNREACHED,
-    "57P": UNREACHED,
-    "": "the log of the server says more",
-}
 
 
 def _said(error: Exception) -> str:
     said = (str(error).strip() or type(error).__name__).splitlines()[0]
     state = getattr(error, "sqlstate", None)
     return f"{said} [{state}]" if state else said
-
-
-def _advice(state: str | None) -> str:
-    return next(words for code, words in ADVICE.items() if state.startswith(code)) if state else UNREACHED
-
-
-def _driver() -> Any:
-    try:
-        import psycopg  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise BackendError("PostgreSQL needs the package psycopg: pip install 'stillme[postgres]'") from None
-    return psycopg

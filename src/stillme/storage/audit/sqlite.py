@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from stillme.errors import BackendError, shown
-from stillme.storage.audit.database import Result, Row, RowsRefusedError, Writing, migrate
+from stillme.storage.audit.database import Database, Result, Row, RowsRefusedError, Writing, migrate, survive_forks
+from stillme.storage.sqlite import advice, identity, keep_for_ever, make_private, write_ahead
 
 __all__ = ["SqliteDatabase"]
 
@@ -48,9 +47,17 @@ class SqliteDatabase:
     key_type = "INTEGER PRIMARY KEY"
     table_query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
 
-    def __init__(self, path: str, timeout_s: float = 5.0) -> None:
+    def __init__(
+        self,
+        path: str,
+        timeout_s: float = 5.0,
+        *,
+        name: str | None = None,
+        prepare: Callable[[Writing, Database], None] = migrate,
+    ) -> None:
         self.path = Path(path).absolute()
-        self.name = f"the audit store {shown(path)}"
+        self.name = name or f"the audit store {shown(path)}"
+        self._prepare_schema = prepare
         self._timeout_s = timeout_s
         self._writer: _Writer | None = None
         self._was_open = False
@@ -58,6 +65,7 @@ class SqliteDatabase:
         self._gate = threading.Lock()
         self._reading: set[object] = set()
         self._held: list[threading.Lock] = []
+        survive_forks(self)
 
     def write(self, work: Callable[[Writing], Result], *, is_long: bool = False) -> Result:  # noqa: ARG002
         """Do the work in a transaction under SQLite's one write lock; a disk is never asked to hurry."""
@@ -80,7 +88,8 @@ class SqliteDatabase:
 
     def bytes_used(self) -> int:
         """The file with its log."""
-        return sum(identity.st_size for suffix in SUFFIXES[:2] if (identity := _stat(f"{self.path}{suffix}")))
+        files = [Path(f"{self.path}{suffix}") for suffix in SUFFIXES[:2]]
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def damage(self) -> str | None:
         """The first thing that SQLite's own check finds: a search through a damaged index would miss records."""
@@ -131,7 +140,7 @@ class SqliteDatabase:
             if len(self._held) < 2 or self._reading or self._writer is not None:
                 _CUT_OFF.add(self.path)
             if self._writer is not None:
-                _keep_for_ever(self._writer.connection)
+                keep_for_ever(self._writer.connection)
             self._writer, self._lock, self._gate, self._reading = None, threading.Lock(), threading.Lock(), set()
         else:
             for lock in self._held:
@@ -161,42 +170,29 @@ class SqliteDatabase:
                 connection.close()
                 raise
             names = [f"{self.path}{suffix}" for suffix in SUFFIXES]
-            files = {name: (found.st_dev, found.st_ino) for name in names if (found := _stat(name))}
+            files = {name: found for name in names if (found := identity(name))}
             self._writer, self._was_open = _Writer(connection, files), True
         return self._writer.connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
-        self._write_ahead(connection)
+        write_ahead(connection, self._timeout_s)
         connection.execute("BEGIN IMMEDIATE")
         try:
-            migrate(_Transaction(connection), self)
+            self._prepare_schema(_Transaction(connection), self)
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
 
-    def _write_ahead(self, connection: sqlite3.Connection) -> None:
-        """Switch to WAL; while another process does the same, SQLite fails at once instead of waiting."""
-        until = time.monotonic() + self._timeout_s
-        while True:
-            try:
-                connection.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if not _code(error).startswith("SQLITE_BUSY") or time.monotonic() > until:
-                    raise
-                time.sleep(RETRY_EVERY_S)
-
     def _check_in_place(self) -> None:
         """A file that was removed or replaced still takes every write, and keeps none."""
         writer = self._writer
-        for name, identity in writer.files.items() if writer else ():
-            found = _stat(name)
-            if found is None or (found.st_dev, found.st_ino) != identity:
+        for name, opened in writer.files.items() if writer else ():
+            if identity(name) != opened:
                 self._writer = None
-                _keep_for_ever(writer.connection)  # type: ignore[union-attr]
+                keep_for_ever(writer.connection)  # type: ignore[union-attr]
                 raise self._gone(Path(name).name)
 
     def _gone(self, file: str) -> BackendError:
@@ -220,7 +216,7 @@ class SqliteDatabase:
                 "fork before it is used, or start a new program instead"
             )
         if mode == "rwc":
-            _make_private(self.path)
+            make_private(self.path)
         return sqlite3.connect(
             f"{self.path.as_uri()}?mode={mode}",
             uri=True,
@@ -235,9 +231,9 @@ class SqliteDatabase:
         try:
             yield
         except (sqlite3.IntegrityError, sqlite3.DataError, UnicodeEncodeError, OverflowError) as error:
-            raise RowsRefusedError(f"{self.name} does not take this record: {_advice(error)}") from error
+            raise RowsRefusedError(f"{self.name} does not take this record: {advice(error)}") from error
         except sqlite3.Error as error:
-            raise BackendError(f"{self.name} failed: {_advice(error)}") from error
+            raise BackendError(f"{self.name} failed: {advice(error)}") from error
         except UnicodeDecodeError as error:  # so damaged that the driver cannot even decode the message about it
             raise BackendError(f"{self.name} is damaged: restore a backup") from error
         except OSError as error:
@@ -268,45 +264,3 @@ class _Transaction:
 def _insertion(table: str, columns: tuple[str, ...], rows: int) -> str:
     row = f"({','.join('?' * len(columns))})"
     return f"INSERT INTO {table} ({','.join(columns)}) VALUES {','.join([row] * rows)}"  # noqa: S608  (names of ours)
-
-
-def _stat(name: str) -> os.stat_result | None:
-    try:
-        return os.stat(name)  # noqa: PTH116  (three times for each commit)
-    except FileNotFoundError:
-        return None
-
-
-def _keep_for_ever(connection: sqlite3.Connection) -> None:
-    """Closing it would remove, by name, the log of the file that took its place or that the parent process uses."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-
-
-def _make_private(path: Path) -> None:
-    """A new file that only its owner can read; SQLite gives its log the same permissions, and says what is wrong."""
-    with suppress(OSError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-
-
-ADVICE = {
-    "SQLITE_BUSY": "another process holds its lock; let that end, or raise the timeout",
-    "SQLITE_LOCKED": "another process holds its lock; let that end, or raise the timeout",
-    "SQLITE_FULL": "the disk is full; make room",
-    "SQLITE_CANTOPEN": "the file cannot be opened; check that its folder exists and may be written",
-    "SQLITE_READONLY": "the file may not be written; check its permissions",
-    "SQLITE_NOTADB": "the file is not a database; choose another path, or restore a backup",
-    "SQLITE_CORRUPT": "the file is damaged; restore a backup",
-    "SQLITE_IOERR": "the disk reports an error, or is full; check it, and its quota and the file size limit",
-    "SQLITE_CONSTRAINT": "a record with this id is there already; each is recorded once",
-    "SQLITE_TOOBIG": "it is too long",
-}
-
-
-def _code(error: Exception) -> str:
-    return getattr(error, "sqlite_errorname", None) or ""
-
-
-def _advice(error: Exception) -> str:
-    name = _code(error)
-    known = next((words for code, words in ADVICE.items() if name.startswith(code)), None)
-    return f"{known} ({error})" if known else str(error)

@@ -10,15 +10,24 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from math import log
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 from stillme.errors import BackendError, InputError, StillMeError, shown
-from stillme.storage.audit.postgres import PostgresDatabase
-from stillme.storage.knowledge.checks import TIES, Shelved, check_place, maker_of, nearest_first, ready_vector, shelved
-from stillme.storage.knowledge.contents import Chunk, Collection, Document
+from stillme.storage.knowledge.rows import (
+    TIES,
+    Shelved,
+    check_maker,
+    check_place,
+    maker_of,
+    nearest_first,
+    ready_vector,
+    shelved,
+)
+from stillme.storage.knowledge.store import Chunk, Collection, Document
+from stillme.storage.postgres import TABLE_QUERY, Server
+from stillme.storage.schema import Rows, steps_taken, upgrade
 from stillme.text.search_words import marks_of, ranked, ranked_alone
 
 __all__ = ["PostgresStore"]
@@ -110,10 +119,8 @@ class PostgresStore:
     def __init__(
         self, url: str, *, embedder: str | None = None, timeout_s: float = 5.0, exact_up_to: int = 50_000
     ) -> None:
-        self._server = _server(url, timeout_s)
-        self._driver = self._server.driver
-        parts = urlsplit(url)
-        self.name = f"the store postgresql://{parts.hostname or ''}{parts.path}"
+        self._server = Server(url, timeout_s, "the store")
+        self._driver, self.name = self._server.driver, self._server.name
         self._maker = maker_of(embedder)
         self._exact_up_to = exact_up_to
         self._is_ready = False
@@ -265,12 +272,7 @@ class PostgresStore:
     def _check_maker(self, connection: Any, width: int, *, keep: bool = False) -> None:
         """Refuse vectors of another embedder, or of another width."""
         about = self._about(connection)
-        given = {"embedder": self._maker(), "width": str(width)}
-        if about and {key: about.get(key) for key in given} != given:
-            raise InputError(
-                f"{self.name} holds vectors of {about.get('embedder')} ({about.get('width')} numbers each), these are of "
-                f"{given['embedder']} ({width}): ingest into a new store, or reset this one and ingest again"
-            )
+        given = check_maker(self.name, about, self._maker, width)
         if keep and not about:
             for pair in given.items():
                 connection.execute(f"INSERT INTO {PREFIX}about VALUES (%s,%s)", pair)  # noqa: S608
@@ -422,20 +424,12 @@ class PostgresStore:
             connection.close()
 
     def _migrate(self, connection: Any) -> None:
-        if self._steps(connection) == len(SCHEMA):
+        if len(steps_taken(_rows(connection), f"{PREFIX}schema", TABLE_QUERY) or ()) == len(SCHEMA):
             return
         connection.execute(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
-        done = self._steps(connection)
-        if done > len(SCHEMA):
-            raise BackendError(
-                f"{self.name} was written by a newer version (schema step {done}, this one knows up to {len(SCHEMA)}): upgrade stillme"
-            )
         self._extend(connection)
-        if not done:
-            connection.execute(f"CREATE TABLE {PREFIX}schema (step BIGINT PRIMARY KEY)")
-        for step in range(done, len(SCHEMA)):
-            connection.execute(SCHEMA[step])
-            connection.execute(f"INSERT INTO {PREFIX}schema VALUES (%s)", (step + 1,))  # noqa: S608
+        names = {"table": f"{PREFIX}schema", "key_type": "BIGINT PRIMARY KEY", "table_query": TABLE_QUERY}
+        upgrade(_rows(connection), {n: [sql] for n, sql in enumerate(SCHEMA, 1)}, name=self.name, **names)
 
     def _extend(self, connection: Any) -> None:
         """Have pgvector in this database, and its names within reach."""
@@ -454,53 +448,22 @@ class PostgresStore:
                 "and have an administrator run CREATE EXTENSION vector in this database"
             ) from error
 
-    def _steps(self, connection: Any) -> int:
-        """How many steps of the schema were taken."""
-        table = "SELECT 1 FROM pg_class WHERE relname = %s AND pg_table_is_visible(oid)"
-        if connection.execute(table, (f"{PREFIX}schema",)).fetchone() is None:
-            return 0
-        return int(connection.execute(f"SELECT max(step) FROM {PREFIX}schema").fetchone()[0] or 0)  # noqa: S608
-
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """What the driver raises, as our error; a value it quotes stays out of the message."""
         try:
             yield
         except self._driver.Error as error:
-            state = error.sqlstate or ""
-            advice = next(words for code, words in ADVICE.items() if state.startswith(code)) if state else UNREACHED
-            raise BackendError(f"{self.name} failed: {advice}{f' [{state}]' if state else ''}") from error
+            state = f" [{error.sqlstate}]" if error.sqlstate else ""
+            raise BackendError(f"{self.name} failed: {self._server.advice(error)}{state}") from error
 
 
-UNREACHED: Final = "check that it runs and can be reached, and the user, password and name in its URL"
-# By the beginning of the SQLSTATE; without one, there was no connection.
-ADVICE: Final = {
-    "42501": "give its user the right to it",
-    "53100": "the disk of the server is full, make room",
-    "53": "the server lacks resources, give it more or ask for less",
-    "55P03": "another writer holds the lock, let that end or raise the timeout",
-    "57014": "it took too long, look at what the server does or raise the timeout",
-    "25006": "the server takes no writes, name the primary",
-    "42P01": "tables of it are missing, restore a backup or ingest into another database",
-    "08": UNREACHED,
-    "28": UNREACHED,
-    "3D": UNREACHED,
-    "57P": UNREACHED,
-    "": "the log of the server says more",
-}
+def _rows(connection: Any) -> Rows:
+    def rows(sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        cursor = connection.execute(sql, values or None)
+        return cursor.fetchall() if cursor.description else []
 
-
-def _server(url: str, timeout_s: float) -> PostgresDatabase:
-    """How the server is reached: as the audit store reaches it, with the same bounds on waiting."""
-    with suppress(
-        InputError, ValueError
-    ):  # it says that of the audit store, and what the driver said may quote the password
-        if "@" not in urlsplit(url).path:  # else a password with a slash would be shown as the name of the database
-            return PostgresDatabase(url, timeout_s)
-    raise InputError(
-        "the URL of the store cannot be read: write postgresql://user:password@host/database, "
-        "with signs such as @ / % in a password percent-encoded"
-    )
+    return rows
 
 
 def _written(vector: bytes) -> str:

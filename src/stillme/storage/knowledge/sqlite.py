@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from heapq import nsmallest
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from stillme.errors import BackendError, InputError, StillMeError, shown
-from stillme.storage.knowledge.checks import TIES, check_place, maker_of, nearest_first, ready_vector, shelved
-from stillme.storage.knowledge.contents import Chunk, Collection, Document
+from stillme.storage.knowledge.rows import (
+    TIES,
+    check_maker,
+    check_place,
+    maker_of,
+    nearest_first,
+    ready_vector,
+    shelved,
+)
+from stillme.storage.knowledge.store import Chunk, Collection, Document
+from stillme.storage.schema import Rows, upgrade
+from stillme.storage.sqlite import advice, identity, keep_for_ever, make_private, write_ahead
 from stillme.text.search_words import marks_of, ranked_alone
 
 __all__ = ["SqliteStore"]
@@ -55,14 +64,12 @@ SCHEMA: Final = (
 )
 # A vector of 384 numbers fits ten times on a page of 16 KB; on one of 4 KB it would spill over to a second.
 PRAGMAS: Final = ("page_size=16384", "synchronous=NORMAL", "trusted_schema=OFF", "cache_size=-16000")
-RETRY_EVERY_S: Final = 0.01
+TABLE_QUERY: Final = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
 MOST_IDLE: Final = 8
 TOGETHER: Final = 500
 Result = TypeVar("Result")
 Identity = tuple[int, int, int]
 """Which process opened which file: its id, the device and the inode."""
-# Never closed: closing would remove, by name, the log of a file that took the place of theirs or that a parent process uses.
-_ABANDONED: list[Any] = []
 
 
 class SqliteStore:
@@ -205,24 +212,19 @@ class SqliteStore:
         """Let go of the file; using the store again opens it again."""
         with self._lock:
             idle, self._idle = self._idle, []
-        identity = self._identity()
+        current = self._identity()
         for opened, connection in idle:
-            if opened == identity:
+            if opened == current:
                 connection.close()
             else:
-                _ABANDONED.append(connection)
+                keep_for_ever(connection)
 
     # inside a transaction
 
     def _check_maker(self, connection: Any, width: int, *, keep: bool = False) -> None:
         """Refuse vectors of another embedder, or of another width."""
         about = dict(connection.execute(f"SELECT key, value FROM {PREFIX}about"))  # noqa: S608
-        given = {"embedder": self._maker(), "width": str(width)}
-        if about and {key: about.get(key) for key in given} != given:
-            raise InputError(
-                f"{self.name} holds vectors of {about.get('embedder')} ({about.get('width')} numbers each), these are of "
-                f"{given['embedder']} ({width}): ingest into a new store, or reset this one and ingest again"
-            )
+        given = check_maker(self.name, about, self._maker, width)
         if keep and not about:
             connection.executemany(f"INSERT INTO {PREFIX}about VALUES (?,?)", list(given.items()))  # noqa: S608
 
@@ -309,46 +311,42 @@ class SqliteStore:
     @contextmanager
     def _connection(self) -> Iterator[Any]:
         """A connection that nobody else uses meanwhile; one that failed is not used again."""
-        identity, connection = self._taken() or self._opened()
+        opened, connection = self._taken() or self._opened()
         try:
             yield connection
         except StillMeError:
             connection.execute("ROLLBACK")
-            self._give_back(identity, connection)
+            self._give_back(opened, connection)
             raise
         except BaseException:
             connection.close()
             raise
-        self._give_back(identity, connection)
+        self._give_back(opened, connection)
 
     def _taken(self) -> tuple[Identity, Any] | None:
         """A connection to the file that is there now, opened by this process; others are left alone."""
-        identity = self._identity()
+        current = self._identity()
         with self._lock:
             while self._idle:
                 found = self._idle.pop()
-                if found[0] == identity:
+                if found[0] == current:
                     return found
-                _ABANDONED.append(found)
+                keep_for_ever(found[1])
         return None
 
-    def _give_back(self, identity: Identity, connection: Any) -> None:
+    def _give_back(self, opened: Identity, connection: Any) -> None:
         with self._lock:
             if len(self._idle) < MOST_IDLE:
-                self._idle.append((identity, connection))
+                self._idle.append((opened, connection))
                 return
         connection.close()
 
     def _identity(self) -> Identity:
-        try:
-            found = self.path.stat()
-        except FileNotFoundError:
-            return os.getpid(), 0, 0
-        return os.getpid(), found.st_dev, found.st_ino
+        return os.getpid(), *(identity(self.path) or (0, 0))
 
     def _opened(self) -> tuple[Identity, Any]:
         apsw = self._apsw
-        _make_private(self.path)
+        make_private(self.path)
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             connection.set_busy_timeout(round(self._timeout_s * 1000))
@@ -357,39 +355,19 @@ class SqliteStore:
             connection.enable_load_extension(False)
             for pragma in PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
-            self._write_ahead(connection)
+            write_ahead(connection, self._timeout_s)
             self._migrate(connection)
         except BaseException:
             connection.close()
             raise
         return self._identity(), connection
 
-    def _write_ahead(self, connection: Any) -> None:
-        """Switch to WAL; while another process does the same, SQLite fails at once instead of waiting."""
-        until = time.monotonic() + self._timeout_s
-        while True:
-            try:
-                connection.execute("PRAGMA journal_mode=WAL")
-                return
-            except self._apsw.BusyError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(RETRY_EVERY_S)
-
     def _migrate(self, connection: Any) -> None:
         if self._steps(connection) == len(SCHEMA):
             return
         connection.execute("BEGIN IMMEDIATE")
-        done = self._steps(connection)
-        if done > len(SCHEMA):
-            raise BackendError(
-                f"{self.name} was written by a newer version (schema step {done}, this one knows up to {len(SCHEMA)}): upgrade stillme"
-            )
-        if not done:
-            connection.execute(f"CREATE TABLE {PREFIX}schema (step INTEGER PRIMARY KEY)")
-        for step in range(done, len(SCHEMA)):
-            connection.execute(SCHEMA[step])
-            connection.execute(f"INSERT INTO {PREFIX}schema VALUES (?)", (step + 1,))  # noqa: S608
+        names = {"table": f"{PREFIX}schema", "key_type": "INTEGER PRIMARY KEY", "table_query": TABLE_QUERY}
+        upgrade(_rows(connection), {n: [sql] for n, sql in enumerate(SCHEMA, 1)}, name=self.name, **names)
         connection.execute("COMMIT")
 
     def _steps(self, connection: Any) -> int:
@@ -411,22 +389,9 @@ class SqliteStore:
         except apsw.NotADBError as error:
             raise InputError(f"{self.name} is not a database: choose another path, or restore a backup") from error
         except apsw.Error as error:
-            advice = next((words for name, words in ADVICE.items() if isinstance(error, getattr(apsw, name))), "")
-            raise BackendError(f"{self.name} failed: {advice or shown(str(error))}") from error
+            raise BackendError(f"{self.name} failed: {advice(error)}") from error
         except OSError as error:
             raise BackendError(f"{self.name} failed: {error.strerror or error}") from error
-
-
-ADVICE: Final = {
-    "BusyError": "another process holds its lock; let that end, or raise the timeout",
-    "LockedError": "another process holds its lock; let that end, or raise the timeout",
-    "FullError": "the disk is full; make room",
-    "CantOpenError": "the file cannot be opened; check that its folder exists and may be written",
-    "ReadOnlyError": "the file may not be written; check its permissions",
-    "CorruptError": "the file is damaged; restore a backup, or remove it and ingest again",
-    "IOError": "the disk reports an error, or is full; check it, and its quota",
-    "SchemaChangeError": "the file was changed by another program; restore a backup, or remove it and ingest again",
-}
 
 
 def _portions(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -438,10 +403,8 @@ def _marks(values: Sequence[Any]) -> str:
     return ",".join("?" * len(values))
 
 
-def _make_private(path: Path) -> None:
-    """A new file that only its owner can read; SQLite gives its log the same permissions, and says what is wrong."""
-    with suppress(OSError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+def _rows(connection: Any) -> Rows:
+    return lambda sql, values=(): connection.execute(sql, values).fetchall()
 
 
 def _driver() -> tuple[Any, str]:

@@ -1,0 +1,1 @@
+"""The one pipeline: evidence, findings, repairs, ruling. Whoever needs a verdict, or a look ahead at one, comes here."""
