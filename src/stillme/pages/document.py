@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from stillme.languages import DEFAULT
 from stillme.pages.marks import Mark, Stretch, stretches
 from stillme.pages.rendering import Words, render
 from stillme.pages.text import Code
@@ -145,7 +146,7 @@ def html_page(title: str, kicker: str, blocks: Sequence[Block]) -> str:
             sections.append((block.text, []))
         else:
             sections[-1][1].append((_kind(block), block))
-    return str(render("document.html", title=title, kicker=kicker, sections=sections, say=Words("en")))
+    return str(render("document.html", title=title, kicker=kicker, sections=sections, say=Words(DEFAULT)))
 
 
 def _kind(block: Block) -> str:
