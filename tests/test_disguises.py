@@ -233,6 +233,12 @@ MECHANISMS = {
     "a refusal in a clause before it": ("While I can't say more, {c}.", "Tuy tôi không biết gì thêm, {c}."),
     "a sentence about the answer": ("{C}. That is all the source says.", "{C}. Đó là câu trả lời cho bạn."),
     "a question about the source before it": ("What does the source say? {C}.", "Tài liệu nói gì? {C}."),
+    "a letter to a reader by name": ("Hello Priya,\n\n{C}.\n\nCheers,\nTom", "Chị Mai thân mến,\n\n{C}.\n\nThân mến,\nPhượng"),
+    "an underlined heading": ("SHORT VERSION\n=====\n{C}.", "TÓM TẮT\n=====\n{C}."),
+    "a heading in LaTeX": ("\\subsection*{{Reply}}\n{C}.", "\\subsection*{{Trả lời}}\n{C}."),
+    "an arrow": ("=> {C}.", "→ {C}."),
+    "an arrow in LaTeX": ("$\\rightarrow$ {C}.", "$\\rightarrow$ {C}."),
+    "the name of a reader on a forum": ("@reader42 {C}.", "@docgia42 {C}."),
     "a courtesy in the other language": ("Xin chào! Cảm ơn bạn đã hỏi! {C}.", "Hello there! Thank you for asking! {C}."),
 }  # fmt: skip
 LETTERS = {

@@ -6,6 +6,7 @@ is judged by what else it says.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,10 @@ __all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
 
 FACT: Final = "fact"
 SELF: Final = "self"
+HEADING_MARKS: Final = ("#", "\\section", "\\subsection", "\\chapter", "\\paragraph", "\\title")
+# What may stand before the words of a line that is an item of a list.
+ITEM: Final = re.compile(r"[ \t]*+(?:(?:\d{1,3}+[.)]|[-*•+])[ \t]++)?+")
+UNDERLINE: Final = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)")
 LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
 MOST_IN_A_FRAGMENT: Final = 3
@@ -165,7 +170,9 @@ class _Reader:
         if (not w.spoken and not w.peeled) or w.only_numbers:
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
-        self.takes_leave = kind != FACT and "valediction" in claim_lexicon().names(self.draft, s.first, s.last)
+        closes = s.first > 0 and self.draft.words[s.last - 1].text == ","
+        leaving = "valediction" in claim_lexicon().names(self.draft, s.first, s.last)
+        self.takes_leave = kind != FACT and (leaving or (kind == "courtesy" and closes))
         return kind
 
     def _by_place(self, w: Wrapping, s: Sentence, own: Sequence[Marker], heading: bool) -> str | None:
@@ -178,6 +185,8 @@ class _Reader:
             return "reference"
         if heading and self._is_label(w, s):
             return "heading"
+        if self._is_salutation(w, s):
+            return "courtesy"
         if _has_address(self.draft, s) and self._is_label(w, s):
             return "announcement"
         if self.takes_leave and self._is_signature(w, s):
@@ -239,6 +248,13 @@ class _Reader:
             and _at_line_start(self.draft, s.start)
             and not self._has_known(w)
         )
+
+    def _is_salutation(self, w: Wrapping, s: Sentence) -> bool:
+        """A short line that ends with a comma, as a letter opens: it names a reader, and nothing that the sources or the question know."""
+        words = self.draft.words
+        ends = words[s.last - 1].text == "," and s.end == self.draft.line(s.end)[1]
+        matter = any(words[i].stem in self.known.stems or words[i].stem in self.asked.stems for i in w.content)
+        return ends and not matter and self._is_label(w, s) and _at_line_start(self.draft, s.start)
 
     def _speaks_of_the_matter(self, w: Wrapping) -> bool:
         """Whether a line of a text that was asked for, or of code, says something that the sources could know."""
@@ -311,10 +327,11 @@ class _Reader:
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:
-    """A Markdown heading, a bold line of its own, or the header row of a table."""
+    """A heading in Markdown or LaTeX, an underlined or a bold line of its own, or the header row of a table."""
     start, end = draft.line(s.start)
-    opening = draft.raw[start : start + LONGEST_HEADING].lstrip()
-    if opening.startswith("#"):
+    start += ITEM.match(draft.raw[start : start + LONGEST_HEADING]).end()  # type: ignore[union-attr]  # it matches everywhere
+    opening = draft.raw[start : start + LONGEST_HEADING]
+    if opening.startswith(HEADING_MARKS) or UNDERLINE.match(draft.raw[end + 1 : end + LONGEST_HEADING]):
         return True
     if opening.startswith(("**", "__")) and end - start <= LONGEST_HEADING:
         line = draft.raw[start:end].strip()

@@ -30,8 +30,13 @@ DEFINITION: Final = re.compile(
     rf"^ {{0,3}}+\[[^\[\]\n]{{1,80}}+\]:[ \t]++<?+(\S{{1,2000}}+){TITLE}[ \t]*+$", re.MULTILINE
 )
 LATEX: Final = re.compile(
-    r"\\[A-Za-z]{2,20}+\{|\$\$|\\[()\[\]]|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
+    r"\$?+\\[A-Za-z]{2,20}+\*?+(?:\{|\$|(?=\s))|\$\$|\\[()\[\]]"
+    r"|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
     r"|(?<=\()[^\W\d_A-Za-zÀ-ỹ](?=\))"  # a face
+)
+# An arrow or the name of a reader before a line, and what underlines it.
+BEFORE_A_LINE: Final = re.compile(
+    r"^[ \t]*+(?:(?:=>|->|[→⇒➜➡»])(?=\s)|@\w{2,30}+[,:]?+(?=\s)|(?:={3,}+|~{3,}+)[ \t]*+$)", re.MULTILINE
 )
 IMAGE: Final = re.compile(r"!\[[^\[\]\n]{1,500}+\]\(")
 FENCE: Final = re.compile(r"(```+|~~~+)[ \t]*+")
@@ -70,7 +75,7 @@ def _note() -> re.Pattern[str]:
 def read_markup(draft: Text) -> Markup:
     """The markup of a draft."""
     raw = draft.raw
-    hidden = [match.span() for pattern in (LATEX, NOTE, _note()) for match in pattern.finditer(raw)]
+    hidden = [match.span() for pattern in (LATEX, BEFORE_A_LINE, NOTE, _note()) for match in pattern.finditer(raw)]
     hidden += [
         key.span(1) for key in KEY.finditer(raw) if key.group(1).replace(" ", "_").lower() in word_set("markup", "keys")
     ]
