@@ -14,8 +14,6 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-import yaml
-
 from stillme.languages.en import forms as english_forms
 from stillme.languages.en.numerals import spelt as english_numbers
 from stillme.languages.grammar import Forms, NumberWords, Speller, SpeltNumber
@@ -43,7 +41,6 @@ __all__ = [
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 HERE: Final = files(__package__)
 DEFAULT: Final = "en"
 """The language of texts for a reader whose own is not known."""
@@ -106,7 +103,10 @@ class Language:
 @compiled
 def _parsed(folder: Traversable, name: str) -> dict[str, Any]:
     file = folder.joinpath(f"{name}.yaml")
-    found = yaml.load(file.read_text(encoding="utf-8"), Loader=LOADER) if file.is_file() else None  # noqa: S506  (a safe loader, in C where available)
+    import yaml  # noqa: PLC0415  (whoever only asks which languages there are needs no parser)
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found = yaml.load(file.read_text(encoding="utf-8"), Loader=loader) if file.is_file() else None  # noqa: S506  (a safe loader, in C where available)
     return found or {}
 
 

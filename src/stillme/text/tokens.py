@@ -10,7 +10,6 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
@@ -206,11 +205,9 @@ class Text:
 
     def spelt(self, tokens: Sequence[str]) -> Text:
         """The same text at the same places, its tokens read in another spelling."""
-        other = copy(self)
-        vars(other).clear()
-        vars(other).update(raw=self.raw, _origin=self._origin, _parts=self._parts, tokens=list(tokens))
+        other = Text(self.raw)
+        other.tokens = list(tokens)
         other.words = list(map(word_of, tokens))
-        vars(other)["accented"] = any(word.accented for word in other.words)
         return other
 
     @lazy
@@ -257,7 +254,7 @@ class Text:
     @lazy
     def accented(self) -> bool:
         """Whether any word carries an accent."""
-        return not self.raw.isascii() and any(w.accented for w in self.words)
+        return any(w.accented for w in self.words)
 
     @lazy
     def code(self) -> list[tuple[int, int]]:

