@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
+from stillme.grounding.repetition import Repetitions, stretched
 from stillme.languages import compiled, load
 from stillme.reasons import Gate, Reason
 from stillme.text.concepts import text_concepts
 from stillme.text.lexicon import Lexicon
-from stillme.text.repetition import Repetitions, stretched
 from stillme.text.tokens import Sentence, Text, fold, word_of
 from stillme.validators.base import Finding, Observer
 

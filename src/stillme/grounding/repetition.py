@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from stillme.grounding.claims import Claim
+from stillme.grounding.grounder import Judgement
 from stillme.languages import word_set
 from stillme.text.concepts import text_concepts
 from stillme.text.tokens import Sentence, Text
-
-if TYPE_CHECKING:
-    from stillme.grounding.claims import Claim
-    from stillme.grounding.grounder import Judgement
 
 __all__ = ["Repetitions", "stretched"]
 
