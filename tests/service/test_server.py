@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from stillme.audit import AuditStore
@@ -222,18 +223,27 @@ def test_several_workers_share_one_port_and_their_figures(tmp_path: Path) -> Non
     assert (len(ids), whole) == (20, True)
 
 
-def test_two_replicas_share_knowledge_and_record_in_postgresql(tmp_path: Path, postgres_url: str) -> None:
+@pytest.fixture
+def replicas_url(postgres_url: str) -> str:
+    """A schema of their own in the server that all tests share."""
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("CREATE SCHEMA replicas")
+    return f"{postgres_url}&options=-csearch_path%3Dreplicas"
+
+
+def test_two_replicas_share_knowledge_and_record_in_postgresql(tmp_path: Path, replicas_url: str) -> None:
     """What one ingests the other finds; their verdicts stand in one chain."""
     documents = tmp_path / "docs"
     documents.mkdir()
     (documents / "leave.md").write_text(
         "# Leave\n\nNew staff get 14 days of paid leave in the first year.\n", encoding="utf-8"
     )
-    command = [sys.executable, "-m", "stillme", "ingest", str(documents), "--store", postgres_url, "--json"]
+    command = [sys.executable, "-m", "stillme", "ingest", str(documents), "--store", replicas_url, "--json"]
     subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     key = tmp_path / "seal.key"
     with ExitStack() as stack:
-        places = [("--store", postgres_url, "--knowledge", postgres_url)] * 2
+        places = [("--store", replicas_url, "--knowledge", replicas_url)] * 2
         environment = {"STILLME_AUDIT_KEY_FILE": str(key), "ENABLE_VALIDATORS": "true"}
         new_key_file(key)
         urls = [
@@ -250,7 +260,7 @@ def test_two_replicas_share_knowledge_and_record_in_postgresql(tmp_path: Path, p
 
     assert ready == [True, True]
     assert ["14 days" in json.dumps(a.json()) for a in answers] == [True, True]
-    with AuditStore(postgres_url, key=key, create=False) as store:
+    with AuditStore(replicas_url, key=key, create=False) as store:
         ids = {entry.id for entry in verdicts(store)}
         assert check_store(store, store.keyring).is_complete
     assert {a.headers["x-stillme-trace-id"] for a in answers} <= ids
