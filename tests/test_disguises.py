@@ -233,7 +233,7 @@ MECHANISMS = {
     "a refusal in a clause before it": ("While I can't say more, {c}.", "Tuy tôi không biết gì thêm, {c}."),
     "a sentence about the answer": ("{C}. That is all the source says.", "{C}. Đó là câu trả lời cho bạn."),
     "a question about the source before it": ("What does the source say? {C}.", "Tài liệu nói gì? {C}."),
-    "a letter to a reader by name": ("Hello Priya,\n\n{C}.\n\nCheers,\nTom", "Chị Mai thân mến,\n\n{C}.\n\nThân mến,\nPhượng"),
+    "a letter to a reader by name": ("Hello Priya,\n\n{C}.\n\nCheers,\nTom", "Chào chị Mai,\n\n{C}.\n\nThân mến,\nPhượng"),
     "an underlined heading": ("SHORT VERSION\n=====\n{C}.", "TÓM TẮT\n=====\n{C}."),
     "a heading in LaTeX": ("\\subsection*{{Reply}}\n{C}.", "\\subsection*{{Trả lời}}\n{C}."),
     "an arrow": ("=> {C}.", "→ {C}."),
@@ -299,6 +299,8 @@ def test_yes_and_no_in_other_words(guard: Guard, world: dict[str, Any], yes: str
         pytest.param(EN, "It is not true that bicycles travel free of charge on the lower deck.", id="one negation stays"),
         pytest.param(EN, "Bicycles travel free of charge on the lower deck. Kind regards,\nDogs allowed in the saloon", id="a signature that speaks of the matter"),
         pytest.param(VI, "Vé được bán ngay trên đò. Trân trọng,\nĐược hút thuốc trong khoang khách", id="vi, a signature that speaks of the matter"),
+        pytest.param(EN, "Vaccines cause harm,\n\nBicycles travel free of charge on the lower deck.", id="a line with a comma that is no greeting"),
+        pytest.param(EN, "Vaccines kill. Bicycles travel free of charge on the lower deck.", id="two words that say something"),
         pytest.param(VI, "Nếu bạn thắc mắc thì được hút thuốc trong khoang khách.", id="vi, an offer that goes on"),
     ],
 )  # fmt: skip

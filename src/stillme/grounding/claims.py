@@ -21,13 +21,15 @@ __all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
 
 FACT: Final = "fact"
 SELF: Final = "self"
+GREETING: Final = frozenset({"opening", "courtesy"})
+MOST_IN_A_GREETING: Final = 2
 HEADING_MARKS: Final = ("#", "\\section", "\\subsection", "\\chapter", "\\paragraph", "\\title")
 # What may stand before the words of a line that is an item of a list.
 ITEM: Final = re.compile(r"[ \t]*+(?:(?:\d{1,3}+[.)]|[-*•+])[ \t]++)?+")
 UNDERLINE: Final = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)")
 LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
-MOST_IN_A_FRAGMENT: Final = 3
+MOST_IN_A_FRAGMENT: Final = 1
 # A question that says so much of what the sources speak of tells it.
 TELLS_MUCH: Final = 3
 SPEAKS_OF_IT: Final = 2
@@ -250,11 +252,15 @@ class _Reader:
         )
 
     def _is_salutation(self, w: Wrapping, s: Sentence) -> bool:
-        """A short line that ends with a comma, as a letter opens: it names a reader, and nothing that the sources or the question know."""
+        """A line that ends with a comma, as a letter opens: a greeting, and behind it at most a name that the sources do not know."""
         words = self.draft.words
+        greets = not GREETING.isdisjoint((*w.peeled, *w.names)) or not GREETING.isdisjoint(
+            claim_lexicon().names(self.draft, s.first, s.last)
+        )
         ends = words[s.last - 1].text == "," and s.end == self.draft.line(s.end)[1]
-        matter = any(words[i].stem in self.known.stems or words[i].stem in self.asked.stems for i in w.content)
-        return ends and not matter and self._is_label(w, s) and _at_line_start(self.draft, s.start)
+        names_only = all(words[i].capital and words[i].stem not in self.known.stems for i in w.content)
+        brief = names_only or w.content[:1] == [s.first]
+        return greets and ends and brief and len(w.content) <= MOST_IN_A_GREETING and self._is_label(w, s)
 
     def _speaks_of_the_matter(self, w: Wrapping) -> bool:
         """Whether a line of a text that was asked for, or of code, says something that the sources could know."""
