@@ -15,7 +15,8 @@ from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.errors import BackendError, shown
 from stillme.figures.arithmetic import gives, sum_of
-from stillme.figures.comparing import Quantity, agrees
+from stillme.figures.comparing import agrees
+from stillme.figures.quantity import Quantity
 from stillme.grounding.citations import Marker, find_markers
 from stillme.grounding.claims import Claim, asks_for_opinion, find_claims
 from stillme.grounding.grounder import ExactGrounder, Grounder, GroundingTask, Judgement, Status

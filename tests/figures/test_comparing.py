@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillme.figures.comparing import Quantity, agrees, find_quantities, rivals
+from stillme.figures.comparing import agrees, rivals
+from stillme.figures.quantity import Quantity
+from stillme.figures.words import find_quantities
 from stillme.text.tokens import Text
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stillme.figures.comparing import Quantity, agrees, find_quantities, rivals
+from stillme.figures.comparing import agrees, rivals
 from stillme.figures.dates import Date
+from stillme.figures.quantity import Quantity
+from stillme.figures.words import find_quantities
 from stillme.text.tokens import Text
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from typing import Final
 
-from stillme.figures.comparing import Quantity, agrees, rivals
+from stillme.figures.comparing import agrees, rivals
+from stillme.figures.quantity import Quantity
 from stillme.grounding.relations import rearranged
 from stillme.grounding.statements import Reading, Statement
 from stillme.languages import word_set

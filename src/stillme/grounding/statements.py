@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from stillme.figures.comparing import Quantity, find_quantities
+from stillme.figures.quantity import Quantity
+from stillme.figures.words import find_quantities
 from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.concepts import text_concepts

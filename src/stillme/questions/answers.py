@@ -14,7 +14,9 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Final
 
-from stillme.figures.comparing import Quantity, agrees, find_quantities, rivals
+from stillme.figures.comparing import agrees, rivals
+from stillme.figures.quantity import Quantity
+from stillme.figures.words import find_quantities
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import CLAUSE_MARKS, Statement
 from stillme.languages import DEFAULT, accented_language, compiled, load, word_rules, word_set

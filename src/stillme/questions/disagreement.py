@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Final
 
-from stillme.figures.comparing import Quantity, agrees, rivals
+from stillme.figures.comparing import agrees, rivals
+from stillme.figures.quantity import Quantity
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
 from stillme.languages import compiled, has, load
