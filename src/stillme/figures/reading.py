@@ -62,7 +62,6 @@ class Figures(Ranges):
 
     def marked(self, i: int, alone: bool) -> Sequence[Quantity] | None:
         """A marker (nothing), money, a part of a name; None where the number is none of them."""
-        before = self.tokens[i - 1]
         if self.is_list_item(i) or (self.may_be_bracketed(i) and self.is_in_brackets(i)):
             return ()
         currency = longest_before(self.t.money_before, self.tokens, i - 1)
