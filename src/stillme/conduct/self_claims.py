@@ -298,7 +298,7 @@ class _Reader:
         return _listed("interrupting", not self.text.accented)
 
     def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
-        """'As a child, I …', 'Hồi nhỏ tôi …', 'I, as a human being, …'."""
+        """'As a child, I …', 'I, as a human being, …'."""
         first = max(sentence.first, at - 9)
         if self.tokens[at + 1 : at + 2] == [","]:
             for match in grammar.phrases.fronted.find(self.text, at + 2, min(sentence.last, at + WINDOW)):
@@ -350,7 +350,7 @@ class _Reader:
         return at > sentence.first and words[at - 1].text not in MARKS
 
     def _is_age(self, at: int, stop: int) -> bool:
-        """'I am 34 years old', 'tôi 25 tuổi'."""
+        """'I am 34 years old'."""
         return (
             at < stop
             and self.text.words[at].number

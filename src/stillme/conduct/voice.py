@@ -189,7 +189,7 @@ class Voice:
         return 0
 
     def _attributed(self, sentence: Sentence, at: int) -> bool:
-        """'People think that I …', 'Nhiều người cho rằng tôi …', but not 'I think that I …'."""
+        """'People think that I …', but not 'I think that I …'."""
         tokens, rules = self.tokens, self._rules
         i = at - 1
         while i > sentence.first and rules.joining.ending(tokens, i):

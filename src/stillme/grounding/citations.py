@@ -1,6 +1,6 @@
 """Citation markers in the forms people use, and the passages they point at.
 
-`[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `【1】`, `【1†source】`, `[doc-123]`, `[Source 2]`, `(Source 2)`, `(Nguồn: doc-123)`, `[title](url)`.
+`[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `【1】`, `【1†source】`, `[doc-123]`, `[Source 2]`, `(Source 2)`, `(Source: doc-123)`, `[title](url)`.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Question:
         return False
 
     def _focus(self, rest: Sequence[int], asking: int) -> Iterable[int]:
-        """The words that say what is asked for: 'sport' of 'what sport', 'môn' of 'môn nào'."""
+        """The words that say what is asked for: 'sport' of 'what sport'."""
         lowers = self.text.lowers
         behind = next((i for i, lower in enumerate(lowers) if lower in word_set("answers", "asking_behind")), None)
         if behind is not None:

@@ -343,7 +343,7 @@ def _other_label(mine: Answer, theirs: Answer) -> bool:
 
 
 def _other_kind(mine: Answer, theirs: Answer) -> bool:
-    """'A single room' and 'a double room', 'phòng đơn' and 'phòng đôi': a word of the question is narrowed differently."""
+    """'A single room' and 'a double room': a word of the question is narrowed differently."""
     one, other = _narrowed(mine), _narrowed(theirs)
     return any(stem in other and word.isdisjoint(other[stem]) for stem, word in one.items())
 

@@ -271,7 +271,32 @@ def _sampled(parts: Sequence[_Part]) -> frozenset[str]:
 
 
 NOTHING: Final = _Part("place", "")
-SAMPLE: Final = "".join(map(chr, range(32, 127))) + "ăâđêôơưáàảãạệốữĂÂĐÊÔƠƯ–…“”"
+# Letters with the accents of the languages served.
+ACCENTED: Final = (
+    0x103,
+    0xE2,
+    0x111,
+    0xEA,
+    0xF4,
+    0x1A1,
+    0x1B0,
+    0xE1,
+    0xE0,
+    0x1EA3,
+    0xE3,
+    0x1EA1,
+    0x1EC7,
+    0x1ED1,
+    0x1EEF,
+    0x102,
+    0xC2,
+    0x110,
+    0xCA,
+    0xD4,
+    0x1A0,
+    0x1AF,
+)
+SAMPLE: Final = "".join(map(chr, (*range(32, 127), *ACCENTED))) + "–…“”"
 
 
 def _quoted(part: _Part) -> str:

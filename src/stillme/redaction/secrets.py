@@ -71,8 +71,8 @@ LATIN: Final = "".join(map(chr, (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))))
 FOLD: Final = {
     **{ord(letter): unicodedata.normalize("NFD", letter)[0].lower() for letter in LATIN if letter.isalpha()},
     **dict.fromkeys(range(0x300, 0x370)),
-    ord("Đ"): "d",
-    ord("đ"): "d",
+    0x110: "d",
+    0x111: "d",
 }
 
 

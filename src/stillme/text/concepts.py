@@ -154,7 +154,7 @@ class _Table(dict[Word, "Ids | _Start"]):
                 yield from ((form, ids) for form in side.forms.forms_of_rest(rest))
         elif not self.language or has(
             self.language, "accents"
-        ):  # in English text 'in an' is not 'in ấn', nor 'may in' a printer
+        ):  # two words of one language may look like a phrase of another without its accents
             heads = _folded_heads(side.code).get(word.lower, ())
             for rest, ids in _starting_with(side, heads, side.accented_only):
                 yield tuple(map(fold, rest)), ids

@@ -23,7 +23,7 @@ class Name:
 
     @property
     def joined(self) -> str:
-        """The name as one word: 'Hà Nội' and 'Hanoi' are one."""
+        """The name as one word, however its syllables are spaced."""
         return "".join(self.parts)
 
     def within(self, words: set[str] | frozenset[str]) -> bool:
@@ -58,7 +58,7 @@ def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:
 
 
 def _opens_word(text: Text, i: int) -> bool:
-    """Whether the capital is that of a common word of several syllables, written small behind it: 'Ngân hàng', 'Công ty'."""
+    """Whether the capital is that of a common word of several syllables, written small behind it."""
     behind = text.words[i + 1] if i + 1 < len(text.words) else None
     if behind is None or not behind.word or behind.capital:
         return False
