@@ -31,7 +31,7 @@ from stillme.languages import is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
 from stillme.questions.answer_language import requested_language
-from stillme.questions.conflicts import Disagreement, find_conflicts
+from stillme.questions.conflicts import PassageConflict, find_conflicts
 from stillme.questions.need import Need, need_of
 from stillme.stopping import checkpoint
 from stillme.text.language import identify
@@ -397,12 +397,12 @@ class Evidence:
     # the sources among themselves
 
     @property
-    def conflicts(self) -> list[Disagreement]:
+    def conflicts(self) -> list[PassageConflict]:
         """Where two sources disagree."""
         return self._shelf.conflicts
 
     @lazy
-    def relevant_conflicts(self) -> list[Disagreement]:
+    def relevant_conflicts(self) -> list[PassageConflict]:
         """The disagreements that concern the question or a claim of the draft."""
         if not self.conflicts:
             return []
@@ -439,7 +439,7 @@ class _Shelf:
         return find_ambiguity(self._query, self._conversation, self.library)
 
     @lazy
-    def conflicts(self) -> list[Disagreement]:
+    def conflicts(self) -> list[PassageConflict]:
         return find_conflicts(self.library, self._query)
 
 

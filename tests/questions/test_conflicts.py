@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -165,48 +164,6 @@ def test_what_a_question_asks_for(query: str, kind: str | None) -> None:
     question = Question.of(Text(query))
 
     assert (question.kind if question else None) == kind
-
-
-class Judge:
-    """A judge that says the same of everything and remembers what it was asked."""
-
-    def __init__(self, says: float) -> None:
-        self.says = says
-        self.asked: list[tuple[str, str]] = []
-
-    def __call__(self, asked: Sequence[tuple[str, str]]) -> list[float]:
-        self.asked += asked
-        return [self.says for _ in asked]
-
-
-def test_a_judge_is_asked_only_what_the_rules_leave_open() -> None:
-    """Where no two answers rival each other nothing is read by a model."""
-    evidence = Evidence.of(
-        "Who directed Northern Lights?",
-        passages=["Northern Lights was directed by Jane Carter.", "Bread rises when yeast makes gas."],
-    )
-    judge = Judge(9.0)
-
-    assert (find_conflicts(evidence.library, evidence.query, judge), judge.asked) == ([], [])
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        pytest.param(["Jane Carter directed Northern Lights.", "Northern Lights was directed by Pedro Alvarez."], id="plain"),
-        pytest.param(["Jane Carter saw Northern Lights.", "Pedro Alvarez, who had directed plays, liked Northern Lights."], id="doubtful"),
-    ],
-)  # fmt: skip
-def test_what_a_judge_confirms_is_never_less_than_what_it_denies(texts: list[str]) -> None:
-    """A judge is asked about whole statements, each against the other's text, and its word counts in its direction."""
-    evidence = Evidence.of("Who directed Northern Lights?", passages=texts)
-    denying, confirming = Judge(-9.0), Judge(9.0)
-    denied = find_conflicts(evidence.library, evidence.query, denying)
-    confirmed = find_conflicts(evidence.library, evidence.query, confirming)
-
-    assert set(denied) <= set(confirmed)
-    assert denying.asked == confirming.asked
-    assert all(statement in texts and text in texts for statement, text in confirming.asked)
 
 
 def test_time_grows_with_the_sources() -> None:

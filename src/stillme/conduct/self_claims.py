@@ -130,7 +130,7 @@ def _speakers(folded: bool) -> _Speakers:
 
 def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list[SelfClaim]:
     """Every such claim, in order; empty for denials, quotations, suppositions, questions and courtesy."""
-    reader = _Reader(draft, query)
+    reader = _SelfClaimReader(draft, query)
     if not reader.present:
         return []
     found = chain.from_iterable(reader.read(sentence) for sentence in sentences)
@@ -161,7 +161,7 @@ def _clause_end(draft: Text, last: int) -> int:
     return last
 
 
-class _Reader:
+class _SelfClaimReader:
     """One draft, read for first persons."""
 
     __slots__ = ("present", "query", "speakers", "text", "tokens", "voice", "younger")

@@ -38,7 +38,7 @@ class Phrases:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _VoiceRules:
     speakers: Phrases
     others: Phrases
     affirming: Phrases
@@ -60,9 +60,9 @@ def phrases(row: str, *, folded: bool) -> Phrases:
 
 
 @compiled
-def _rules(folded: bool) -> _Rules:
+def _rules(folded: bool) -> _VoiceRules:
     rules = load("voice")
-    return _Rules(**{name: phrases(rules[name], folded=folded) for name in _Rules.__slots__})
+    return _VoiceRules(**{name: phrases(rules[name], folded=folded) for name in _VoiceRules.__slots__})
 
 
 @compiled

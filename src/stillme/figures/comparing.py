@@ -10,7 +10,7 @@ from itertools import product
 from typing import Final
 
 from stillme.figures.dates import dates_agree, dates_differ, dates_in_order
-from stillme.figures.quantity import Quantity, Unit
+from stillme.figures.quantity import MeasureUnit, Quantity
 
 __all__ = ["agrees", "rivals"]
 
@@ -210,7 +210,7 @@ def _is_rounded(claim: Quantity, source: Quantity) -> bool:
     return _is_customary(claim.unit) or _is_customary(source.unit)
 
 
-def _is_customary(unit: Unit | None) -> bool:
+def _is_customary(unit: MeasureUnit | None) -> bool:
     return unit is not None and unit.customary
 
 

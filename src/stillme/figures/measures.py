@@ -7,12 +7,12 @@ from typing import Final
 from stillme.figures.clock_times import ClockTime
 from stillme.figures.phrases import longest
 from stillme.figures.quantities import PERCENT, Quantities
-from stillme.figures.quantity import Numeral, Quantity, Readings, Unit
+from stillme.figures.quantity import MeasureUnit, Numeral, Quantity, Readings
 
 __all__ = ["Measures", "UnitMention"]
 
 FOUR: Final = Numeral((4.0,))
-UnitMention = tuple[Unit, int]
+UnitMention = tuple[MeasureUnit, int]
 """A unit, and where it ends."""
 
 
@@ -50,7 +50,7 @@ class Measures(Quantities):
         sign = longest(self.t.signs, [word.text for word in self.words[at : at + 4]], 0)
         return (sign[0], at + sign[1]) if sign else None
 
-    def measured(self, first: int, numeral: Numeral, unit: Unit, end: int) -> Quantity:
+    def measured(self, first: int, numeral: Numeral, unit: MeasureUnit, end: int) -> Quantity:
         """A measure with what may follow it: a smaller unit (5 feet 3 inches), a half."""
         half = self.tokens[end] in self.t.terms["half"]
         if unit.single and not half:
@@ -64,7 +64,7 @@ class Measures(Quantities):
             numeral, end = self.with_smaller(numeral, unit, end)
         return self.measure(first, end, numeral, unit, _other_readings(numeral, unit))
 
-    def minutes_of_hour(self, numeral: Numeral, unit: Unit, end: int) -> ClockTime | None:
+    def minutes_of_hour(self, numeral: Numeral, unit: MeasureUnit, end: int) -> ClockTime | None:
         """ten minutes past two; not "5 minutes to 2 hours"."""
         if unit.name != "minute" or self.tokens[end] not in self.t.past_or_to:
             return None
@@ -72,7 +72,7 @@ class Measures(Quantities):
         is_hour = behind in self.t.terms["oclock"] or behind in self.dates.day_parts
         return self.past_or_to(end, numeral.values[0]) if is_hour or not self.words[end + 2].content else None
 
-    def with_smaller(self, numeral: Numeral, unit: Unit, end: int) -> tuple[Numeral, int]:
+    def with_smaller(self, numeral: Numeral, unit: MeasureUnit, end: int) -> tuple[Numeral, int]:
         """A number with what a smaller unit adds to it, and where that ends: 24 hours and 37 minutes."""
         read = self.number(end + (self.tokens[end] in self.t.terms["and"]))
         smaller = self.unit(read[1]) if read and read[0].values else None
@@ -105,13 +105,13 @@ class Measures(Quantities):
         return (read[0].values[0], read[1]) if read and read[0].values else (0.0, j)
 
 
-def _is_part(smaller: Unit, larger: Unit) -> bool:
+def _is_part(smaller: MeasureUnit, larger: MeasureUnit) -> bool:
     """Whether one unit is a part of another, in the same system of units."""
     same = (smaller.dimension, smaller.customary) == (larger.dimension, larger.customary)
     return same and smaller.factor < larger.factor
 
 
-def _other_readings(numeral: Numeral, unit: Unit) -> Readings:
+def _other_readings(numeral: Numeral, unit: MeasureUnit) -> Readings:
     """Pounds may be money, and degrees Celsius or Fahrenheit."""
     if unit.name == "pound":
         return (("money:GBP", numeral.values),)

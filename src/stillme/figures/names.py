@@ -8,13 +8,13 @@ from stillme.figures.calendar_dates import DateMention
 from stillme.figures.dates import Date, year_of
 from stillme.figures.measures import Measures
 from stillme.figures.phrases import longest, longest_before
-from stillme.figures.quantity import Numeral, Quantity, Unit
+from stillme.figures.quantity import MeasureUnit, Numeral, Quantity
 from stillme.figures.tables import AGE, LABEL, YEAR
 from stillme.text.tokens import Word
 
 __all__ = ["Names"]
 
-YEARS_OLD: Final = Unit("year", "span", 12.0, plain=False)
+YEARS_OLD: Final = MeasureUnit("year", "span", 12.0, plain=False)
 # A number of so many digits names nothing.
 LARGE: Final = 100_000
 # A plural may stand so many words behind its number, and ends so.

@@ -8,7 +8,7 @@ from typing import Final
 
 from stillme.figures.quantity import Numeral
 from stillme.figures.tables import EXTENDS, TIMES_TEN
-from stillme.figures.window import Window
+from stillme.figures.window import TokenWindow
 
 __all__ = ["Numerals", "digits", "scaled_like"]
 
@@ -64,7 +64,7 @@ def scaled_like(one: Numeral, two: Numeral) -> Numeral:
     return one.times(two.scale)
 
 
-class Numerals(Window):
+class Numerals(TokenWindow):
     """Reads the numbers of a window; each reader says where its number ends."""
 
     __slots__ = ()

@@ -11,13 +11,13 @@ from stillme.figures.clock_times import ClockTime, ClockTimes
 from stillme.figures.dates import Date
 from stillme.figures.numerals import digits
 from stillme.figures.phrases import longest, longest_before
-from stillme.figures.quantity import NO_NUMERAL, Numeral, Quantity, Readings, Unit
+from stillme.figures.quantity import NO_NUMERAL, MeasureUnit, Numeral, Quantity, Readings
 from stillme.figures.tables import HEDGE
 
 __all__ = ["PERCENT", "Quantities"]
 
-HOUR: Final = Unit("hour", "time", 3600.0, plain=False)
-PERCENT: Final = Unit("percent", "percent")
+HOUR: Final = MeasureUnit("hour", "time", 3600.0, plain=False)
+PERCENT: Final = MeasureUnit("percent", "percent")
 # From here on a word that is "over" or "on" is "over".
 LARGE: Final = 100
 # How many words may stand between a negation and the bound that it turns round, and what it makes of the bound.
@@ -44,7 +44,7 @@ class Quantities(ClockTimes):
         """Tokens of the window as tokens of the text."""
         return first + self.base, last + self.base
 
-    def measure(self, first: int, last: int, numeral: Numeral, unit: Unit, also: Readings = ()) -> Quantity:
+    def measure(self, first: int, last: int, numeral: Numeral, unit: MeasureUnit, also: Readings = ()) -> Quantity:
         """A number with a unit."""
         if numeral.decimals == 3 and unit.dimension == "money:VND" and numeral.text:
             numeral = digits(numeral.text.replace(",", "."), ",") or numeral

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from stillme.figures.dates import Date
 
-__all__ = ["NO_NUMERAL", "Numeral", "Quantity", "Readings", "Unit"]
+__all__ = ["NO_NUMERAL", "MeasureUnit", "Numeral", "Quantity", "Readings"]
 
 # Other readings of a figure: dimension and values in its base unit.
 Readings = tuple[tuple[str, tuple[float, ...]], ...]
@@ -33,7 +33,7 @@ class Numeral(NamedTuple):
 NO_NUMERAL: Final = Numeral(())
 
 
-class Unit(NamedTuple):
+class MeasureUnit(NamedTuple):
     """A unit of a dimension: a value in it is (value + offset) * factor in the base unit."""
 
     name: str
@@ -71,7 +71,7 @@ class Quantity(NamedTuple):
     hedge: str = ""
     limit: bool = False
     precision: Numeral = NO_NUMERAL
-    unit: Unit | None = None
+    unit: MeasureUnit | None = None
     dates: tuple[Date, ...] = ()
     also: Readings = ()
     language: str = ""

@@ -11,12 +11,12 @@ from stillme.figures.date_words import DASHES
 from stillme.figures.dates import Date, year_of
 from stillme.figures.numerals import digits, scaled_like
 from stillme.figures.phrases import longest_before
-from stillme.figures.quantity import Numeral, Quantity, Unit
+from stillme.figures.quantity import MeasureUnit, Numeral, Quantity
 from stillme.figures.ranges import Ranges
 from stillme.figures.tables import EXTENDS, JOINT, MONTH, SIGN, TIMED, UNIT
 from stillme.figures.window import GLUE
 
-__all__ = ["Figures"]
+__all__ = ["DigitFigures"]
 
 LINE_MARKS: Final = frozenset("*#>-•_")
 MOST_LINE_MARKS: Final = 5
@@ -32,7 +32,7 @@ SHORTEST_DOI: Final = 7
 MINUS_SIGNS: Final = frozenset("-−–")
 
 
-class Figures(Ranges):
+class DigitFigures(Ranges):
     """Reads the figures that begin with digits; a reader returns one figure, or the two of a range."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class Figures(Ranges):
         """Whether a token is a number or one of the marks between numbers."""
         return self.words[at].number or self.tokens[at] in marks
 
-    def money(self, i: int, currency: Unit, first: int, alone: bool) -> Sequence[Quantity]:
+    def money(self, i: int, currency: MeasureUnit, first: int, alone: bool) -> Sequence[Quantity]:
         """$12, US$1.2 million, £10-20."""
         numeral = digits(self.words[i].text, self.t.decimal)
         if numeral is None or not numeral.values:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stillme.figures.date_words import date_words
 from stillme.figures.phrases import Phrases, cells, phrases, phrases_before, valued
-from stillme.figures.quantity import Numeral, Unit
+from stillme.figures.quantity import MeasureUnit, Numeral
 from stillme.languages import DEFAULT, compiled, has, is_served, language_of, languages, load
 from stillme.text.tokens import fold
 
@@ -103,7 +103,9 @@ class Tables:
         self.single_units = _single_units(self)
         self.between = row(rules["between"])
         codes = [(w, code) for code, signs in rules["money"].items() for w in signs.split()]
-        self.money_before: Phrases[Unit] = phrases_before((word, Unit(code, f"money:{code}")) for word, code in codes)
+        self.money_before: Phrases[MeasureUnit] = phrases_before(
+            (word, MeasureUnit(code, f"money:{code}")) for word, code in codes
+        )
         self.hedges: Phrases[str] = phrases_before(self.rows(rules["hedges"]))
         self.hedges_behind = phrases(self.rows(rules["hedges_behind"]))
         self.than_under, self.than_none = row(rules["than_under"]), row(rules["than_none"])
@@ -162,17 +164,17 @@ def _flags(*kinds: tuple[int, Iterable[str]]) -> dict[str, int]:
     return found
 
 
-def _single_units(t: Tables) -> dict[str, Unit]:
+def _single_units(t: Tables) -> dict[str, MeasureUnit]:
     """Units that are one word, always the same unit, and complete: most measures end with one."""
     other = {*t.dates.months, *t.scales, *t.suffixes, *t.not_units, *t.terms["hour"], *t.terms["month"], *t.signs}
     certain = {word: options[0] for word, options in t.units.items() if len(options) == 1 and word not in other}
     return {word: unit for word, (rest, unit) in certain.items() if unit.single and not rest}
 
 
-def _units(t: Tables, rules: dict[str, Any]) -> tuple[Phrases[Unit], Phrases[Unit]]:
+def _units(t: Tables, rules: dict[str, Any]) -> tuple[Phrases[MeasureUnit], Phrases[MeasureUnit]]:
     """Units by their words and by their signs, in which capitals count."""
-    words: list[tuple[str, Unit]] = []
-    signs: list[tuple[str, Unit]] = []
+    words: list[tuple[str, MeasureUnit]] = []
+    signs: list[tuple[str, MeasureUnit]] = []
     for unit, sign_row, named in (*_measures(rules), *_currencies(rules)):
         signs += [(sign, unit) for sign in sign_row.split()]
         words += [(word, unit) for code, word in named if _is_read(t, code, word, named)]
@@ -205,13 +207,13 @@ def _named(section: str, name: str, dimension: str = "") -> Named:
     return [*((code, word) for code, row in rows.items() for word in row), *owned]
 
 
-def _measures(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, Named]]:
+def _measures(rules: dict[str, Any]) -> Iterable[tuple[MeasureUnit, str, Named]]:
     """Each unit with its signs and its words."""
     customary = frozenset(rules["customary"].split())
     for dimension, units in rules["units"].items():
         for name, line in units.items():
             factor, signs, offset = cells(str(line), 3)
-            unit = Unit(
+            unit = MeasureUnit(
                 name,
                 dimension,
                 float(factor),
@@ -224,12 +226,16 @@ def _measures(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, Named]]:
             yield unit, signs, _named("unit_words", name, dimension)
 
 
-def _currencies(rules: dict[str, Any]) -> Iterable[tuple[Unit, str, Named]]:
+def _currencies(rules: dict[str, Any]) -> Iterable[tuple[MeasureUnit, str, Named]]:
     """Each currency and its hundredth, in the same form; a currency sign is a word, in which capitals do not count."""
     for code, signs in rules["money"].items():
-        yield Unit(code, f"money:{code}"), "", [*(("", sign) for sign in signs.split()), *_named("money_words", code)]
+        yield (
+            MeasureUnit(code, f"money:{code}"),
+            "",
+            [*(("", sign) for sign in signs.split()), *_named("money_words", code)],
+        )
     for code in rules["money_parts"]:
-        yield Unit("cent", f"money:{code}", 0.01, plain=False), "", _named("money_parts", code)
+        yield MeasureUnit("cent", f"money:{code}", 0.01, plain=False), "", _named("money_parts", code)
 
 
 def _starters(t: Tables) -> dict[str, str]:

@@ -9,7 +9,7 @@ from stillme.figures.tables import Tables
 from stillme.languages import compiled
 from stillme.text.tokens import Text, Word, word_of
 
-__all__ = ["GLUE", "Window", "small_number"]
+__all__ = ["GLUE", "TokenWindow", "small_number"]
 
 # What stands around a window: three blank tokens to the left of it, eight to the right.
 LEFT: Final = 3
@@ -19,7 +19,7 @@ GLUE: Final = frozenset("-_./\\@")
 SENTENCE_ENDS: Final = frozenset((*".!?…;:", ""))
 
 
-class Window:
+class TokenWindow:
     """The tokens of a range, with blanks on both sides so that a look around never falls off the end."""
 
     __slots__ = ("articles", "base", "classifies", "dates", "gaps", "language", "stop", "t", "tokens", "words")

@@ -8,8 +8,8 @@ from typing import Final
 from stillme.figures.date_lists import share_dates
 from stillme.figures.measures import UnitMention
 from stillme.figures.quantities import PERCENT
-from stillme.figures.quantity import Numeral, Quantity, Unit
-from stillme.figures.reading import Figures
+from stillme.figures.quantity import MeasureUnit, Numeral, Quantity
+from stillme.figures.reading import DigitFigures
 from stillme.figures.tables import HEDGE, ONE_BEFORE, ONE_TIME_BEFORE, tables_of
 from stillme.languages import has, is_served
 from stillme.text.tokens import Text, within
@@ -28,7 +28,7 @@ FIRST_THREE: Final = range(1, 4)
 LARGEST_RANK: Final = 99
 
 
-class Scan(Figures):
+class Scan(DigitFigures):
     """One pass over the tokens of a range: a reader for each kind of word that may begin a figure."""
 
     __slots__ = ()
@@ -123,7 +123,7 @@ class Scan(Figures):
             return True
         return self.tokens[i - 1] not in self.t.units and self.is_one_unit(i, *unit)
 
-    def is_one_unit(self, i: int, unit: Unit, end: int) -> bool:
+    def is_one_unit(self, i: int, unit: MeasureUnit, end: int) -> bool:
         """Whether one before a unit is a number: alone in its sentence, behind a word of time, or within a sentence."""
         starts = self.starts_sentence(i)
         if starts and not self.words[end].word:

@@ -48,7 +48,7 @@ CODE: Final = re.compile(rf"(?<![0-9A-Za-z])(?:{UUID}|(?=[0-9]*+[A-Fa-f])[0-9A-F
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Digits:
     """Digits that may be a number: where they begin, the digits, and where each group of them ends, by their count."""
 
     start: int
@@ -61,14 +61,14 @@ class _Candidate:
         return counts[0], max(counts[1] - counts[0], 0)
 
 
-def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Candidate]:
+def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Digits]:
     """What a pattern (its first characters and the group that it sees ahead) takes outside of codes."""
     for match in pattern.finditer(text):
         groups = [group.span() for group in DIGITS.finditer(text, match.start(), match.end(1))]
         counts = accumulate(end - start for start, end in groups)
         ends = {n: end for n, (_, end) in zip(counts, groups, strict=True) if not "0" <= text[end : end + 1] <= "9"}
         if ends and not _in_code(text, match.start(), groups[0][1]):
-            yield _Candidate(match.start(), "".join([text[a:b] for a, b in groups]), ends)
+            yield _Digits(match.start(), "".join([text[a:b] for a, b in groups]), ends)
 
 
 DIGITS: Final = re.compile("[0-9]++")
@@ -90,7 +90,7 @@ def _phones(text: str) -> Iterator[Span]:
                 yield candidate.start, candidate.ends[count]
 
 
-def _abroad(candidate: _Candidate) -> int:
+def _abroad(candidate: _Digits) -> int:
     """How many digits of a candidate are a number with a country code; 0: it is none."""
     zeros = 2 if candidate.number.startswith("00") else 0
     code = candidate.number[zeros:]
@@ -103,7 +103,7 @@ def _abroad(candidate: _Candidate) -> int:
     return 0 if candidate.number[:count].endswith("000000") else count
 
 
-def _at_home(candidate: _Candidate) -> int:
+def _at_home(candidate: _Digits) -> int:
     """How many digits of a candidate are a Vietnamese number; 0: it is none."""
     number = candidate.number
     if number[1] == "1" and number[2] not in "2689":
@@ -113,7 +113,7 @@ def _at_home(candidate: _Candidate) -> int:
     return whole if whole in candidate.ends and max(candidate.first_groups()) >= 3 else 0
 
 
-PHONES: Final[tuple[tuple[re.Pattern[str], Callable[[_Candidate], int]], ...]] = (
+PHONES: Final[tuple[tuple[re.Pattern[str], Callable[[_Digits], int]], ...]] = (
     (PHONE_PLUS, _abroad),
     (PHONE_ZEROS, _abroad),
     (PHONE_AT_HOME, _at_home),
@@ -137,7 +137,7 @@ def _cards(text: str) -> Iterator[Span]:
                 yield candidate.start, done
 
 
-def _card_length(candidate: _Candidate) -> int:
+def _card_length(candidate: _Digits) -> int:
     """How many digits of a candidate are a card number, in groups of four or more but for the last; 0: it is none."""
     length = 0
     for start, end in pairwise([0, *candidate.ends]):
@@ -260,7 +260,7 @@ def _follows(words: str, text: str, start: int) -> bool:
     return any(len(before) - cue.end() <= ID_REACH for cue in _spelt(words).finditer(before))
 
 
-def _id_length(candidate: _Candidate) -> int:
+def _id_length(candidate: _Digits) -> int:
     """How many digits of a candidate are an identity number: the first group alone, if it can be one; 0: it is none."""
     return next((n for n in (candidate.first_groups()[0], 12, 9) if n in (9, 12) and n in candidate.ends), 0)
 

@@ -83,7 +83,7 @@ def _own_choices(evidence: Evidence) -> list[Match]:
     draft = evidence.draft
     if _topics(not draft.accented).isdisjoint(tokens_of(draft)):
         return []
-    reader = _Reader(draft)
+    reader = _ChoiceReader(draft)
     return [match for sentence in evidence.draft_sentences for match in reader.choices(sentence)]
 
 
@@ -97,7 +97,7 @@ def _suspected(evidence: Evidence) -> list[Suspicion]:
     return [s for s in named if own_words(voice, s.sentence)]
 
 
-class _Reader:
+class _ChoiceReader:
     """One draft, asked whether a choice of religion is its writer's own."""
 
     __slots__ = ("draft", "tokens", "voice")
