@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
 from typing import Final
@@ -191,15 +192,29 @@ def _values_agree(claim: Quantity, source: Quantity, claimed: Values, stated: Va
     """Whether one of the claim's values is one of the source's, rounded as the claim writes it, within its bounds."""
     if {claim.hedge, source.hedge} == BOUNDS:
         return False
-    if _is_strict(claim) and claim.hedge != source.hedge:
-        return any(_beyond(claim, source, c, s) for c in claimed for s in stated)
+    if claim.hedge != source.hedge and _is_strict(claim):
+        return _some(_beyond, claim, source, claimed, stated)
     if not claim.hedge and _is_strict(source):
         return False
-    if claimed == stated or any(abs(c - s) <= EQUAL * abs(s) for c in claimed for s in stated):
+    if claimed == stated or _some(_equals, claim, source, claimed, stated):
         return True
-    if not _is_rounded(claim, source):
-        return False
-    return any(_rounds(claim, source, c, s) or _beyond(claim, source, c, s) for c in claimed for s in stated)
+    return _is_rounded(claim, source) and _some(_rounds_or_bounds, claim, source, claimed, stated)
+
+
+Test = Callable[[Quantity, Quantity, float, float], bool]
+
+
+def _some(test: Test, claim: Quantity, source: Quantity, claimed: Values, stated: Values) -> bool:
+    """Whether one value of each figure meets a test."""
+    return any(test(claim, source, *pair) for pair in product(claimed, stated))
+
+
+def _equals(_claim: Quantity, _source: Quantity, claimed: float, stated: float) -> bool:
+    return abs(claimed - stated) <= EQUAL * abs(stated)
+
+
+def _rounds_or_bounds(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
+    return _rounds(claim, source, claimed, stated) or _beyond(claim, source, claimed, stated)
 
 
 def _is_rounded(claim: Quantity, source: Quantity) -> bool:

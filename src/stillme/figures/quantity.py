@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Final, NamedTuple
 
 from stillme.figures.dates import Date
@@ -20,6 +21,11 @@ class Numeral(NamedTuple):
     scale: float = 1.0
     text: str = ""
     code: bool = False
+
+    @property
+    def value(self) -> float:
+        """Its first value; beyond all values for a code, which has none."""
+        return self.values[0] if self.values else inf
 
     def times(self, scale: float) -> Numeral:
         """The number with a scale word behind it."""

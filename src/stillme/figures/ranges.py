@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from stillme.figures.clock_times import DAY
@@ -83,17 +82,17 @@ class Ranges(Names):
         """Whether a number counts what begins at a token."""
         return self.is_countable(at) if self.classifies else noun != ""
 
-    def paired(self, one: Quantity, two: Quantity, dash: bool) -> Sequence[Quantity]:
+    def paired(self, one: Quantity, two: Quantity, dash: bool) -> list[Quantity]:
         """The two halves of a range, each with what only the other says."""
         if one.hedge == "about" and not two.hedge:
             two = two._replace(hedge="about")
         year = self.short_year(one, two) if dash else 0
         if year:
-            return one, two.on((Date(year),))._replace(hedge="")
+            return [one, two.on((Date(year),))._replace(hedge="")]
         if one.dimension == "label" and two.bare:
-            return one, two._replace(dimension="label", noun=one.noun, hedge="")
+            return [one, two._replace(dimension="label", noun=one.noun, hedge="")]
         takes = one.bare or (one.dimension == "date" and two.unit)
-        return (self.inherited(one, two) if takes else one), two
+        return [self.inherited(one, two) if takes else one, two]
 
     def short_year(self, one: Quantity, two: Quantity) -> int:
         """The year that two digits behind a year and a dash write: 1998-99; 0 if they write none."""

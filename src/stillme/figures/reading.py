@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from functools import cache
 from typing import Final
 
 from stillme.figures.calendar_dates import DateMention, dotted_date
@@ -30,6 +30,24 @@ BRACKETS: Final = frozenset(("[]", "【】"))
 DOI: Final = "10."
 SHORTEST_DOI: Final = 7
 MINUS_SIGNS: Final = frozenset("-−–")
+# What may make a figure of a number, in this order: by what the token behind it is, or as a code.
+CODE: Final = 128
+RANGE: Final = 256
+READERS: Final = (
+    (MONTH, "month_behind"),
+    (TIMED, "date_or_clock"),
+    (CODE, "code"),
+    (TIMED, "ordinal_ending"),
+    (UNIT, "unit_behind"),
+    (JOINT, "fraction"),
+    (RANGE, "range"),
+)
+
+
+@cache
+def _readers(flags: int) -> tuple[str, ...]:
+    """The readers to be tried on a number with these flags."""
+    return tuple(reader for flag, reader in READERS if flags & flag)
 
 
 class DigitFigures(Ranges):
@@ -154,51 +172,45 @@ class DigitFigures(Ranges):
     def attached(self, first: int, numeral: Numeral, j: int, alone: bool = False) -> Sequence[Quantity]:
         """The figure of a number that ends before token `j`: a measure, a date, a name, an ordinal or a count."""
         right = self.t.right.get(self.tokens[j], 0)
-        one = self.beside(first, numeral, j, right) if right & (MONTH | TIMED) or numeral.code else None
-        unit = self.unit(j) if right & UNIT and not one else None
-        if unit:
-            one = self.measured(first, numeral, *unit)
-        if right & JOINT and not one:
-            one = self.fraction(first, numeral, j)
-            halves = self.range(first, numeral, j) if not (one or alone) else None
-            if halves:
-                return halves
-        return (one or self.single(first, numeral, j),)
+        flags = right | CODE * numeral.code | RANGE * (right & JOINT > 0 and not alone)
+        for reader in _readers(flags):
+            figures = getattr(self, reader)(first, numeral, j)
+            if figures:
+                return figures if isinstance(figures, list) else (figures,)
+        return (self.single(first, numeral, j),)
 
-    def beside(self, first: int, numeral: Numeral, j: int, right: int) -> Quantity | None:
-        """A date, a clock time, an ordinal or a code, as the token behind the number says."""
-        value = numeral.values[0] if numeral.values else inf
-        if right & MONTH:
-            date = self.day_and_month(first, j, value)
-            one = self.date_figure(date, numeral) if date else None
-        else:
-            one = self.date_or_clock(first, numeral, j, value) if right & TIMED else None
-        if one or numeral.code:
-            return one or self.code(first, numeral, j)
-        return self.ranked(first, numeral, j + 1) if self.is_ordinal_ending(j) else None
+    def month_behind(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
+        """25 March."""
+        date = self.day_and_month(first, j, numeral.value)
+        return self.date_figure(date, numeral) if date else None
 
-    def is_ordinal_ending(self, j: int) -> bool:
-        """Whether the ending of an ordinal is glued to the number before it."""
-        return self.gaps[j] == "" and self.tokens[j] in self.t.ordinal_endings
-
-    def date_or_clock(self, first: int, numeral: Numeral, j: int, value: float) -> Quantity | None:
+    def date_or_clock(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
         """14:00, 25/3/1655; "decree 10/2020" is a name."""
         here = self.tokens[j]
         if here == "/" and longest_before(self.t.labels, self.tokens, first - 1):
             return None
-        clock = self.clock_behind(first, j, value)
+        clock = self.clock_behind(first, j, numeral.value)
         if clock:
             return self.time_figure(first, clock, numeral)
         if here == ":":
             return self.ratio(first, numeral, j)
-        date = self.date_behind(first, j, value)
+        date = self.date_behind(first, j, numeral.value)
         return self.date_figure(date, numeral) if date else None
+
+    def ordinal_ending(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
+        """3rd: the ending is glued to the number."""
+        is_ending = self.gaps[j] == "" and self.tokens[j] in self.t.ordinal_endings
+        return self.ranked(first, numeral, j + 1) if is_ending else None
+
+    def unit_behind(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
+        """5 kg."""
+        unit = self.unit(j)
+        return self.measured(first, numeral, *unit) if unit else None
 
     def ranked(self, first: int, numeral: Numeral, j: int) -> Quantity:
         """An ordinal, unless it is the day or the century of a date."""
-        value = numeral.values[0] if numeral.values else inf
-        date = self.date_behind_ordinal(first, j, value)
-        return self.date_figure(date, numeral) if date else self.ordinal_or_weekday(first, j, value, "ordinal")
+        date = self.date_behind_ordinal(first, j, numeral.value)
+        return self.date_figure(date, numeral) if date else self.ordinal_or_weekday(first, j, numeral.value, "ordinal")
 
     def code(self, first: int, numeral: Numeral, j: int) -> Quantity:
         """A row of digits that is no number: a date with dots, a version, a phone number, 007."""
@@ -209,7 +221,7 @@ class DigitFigures(Ranges):
 
     # Ranges.
 
-    def range(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity] | None:
+    def range(self, first: int, numeral: Numeral, j: int) -> list[Quantity] | None:
         """three to five working days, 12-14 March: the first half takes what the second says."""
         here = self.tokens[j]
         if here in self.t.products:
@@ -218,13 +230,13 @@ class DigitFigures(Ranges):
             return None
         end = self.chain_end(j) if here == "-" else 0
         if end:
-            return (self.label(first, end, "".join(word.text for word in self.words[first:end]), ""),)
+            return [self.label(first, end, "".join(word.text for word in self.words[first:end]), "")]
         halves = self.second_half(j + 1)
         if not halves:
             return None
         second = halves[0]
         if self.is_score(first, numeral, j, second):
-            return (self.score(first, second.last - self.base, (numeral.values[0], second.values[0])),)
+            return [self.score(first, second.last - self.base, (numeral.values[0], second.values[0]))]
         return self.paired(self.single(first, numeral, j), second, here in DASHES)
 
     def second_half(self, k: int) -> Sequence[Quantity]:
@@ -235,10 +247,10 @@ class DigitFigures(Ranges):
         read = self.number(k)
         return self.attached(k, *read, alone=True) if read else ()
 
-    def size(self, first: int, numeral: Numeral, j: int) -> Sequence[Quantity] | None:
+    def size(self, first: int, numeral: Numeral, j: int) -> list[Quantity] | None:
         """160 × 80 cm, 60 x 40 x 30 cm: each side takes the unit of the last."""
         last = self.tokens[first - 1] in self.t.products
         sides = self.figure(j + 1, alone=last) if self.words[j + 1].number else ()
         if not sides or sides[0].dimension != "length":
             return None
-        return self.inherited(self.single(first, numeral, j), sides[0]), *sides
+        return [self.inherited(self.single(first, numeral, j), sides[0]), *sides]

@@ -14,6 +14,8 @@ __all__ = ["GLUE", "TokenWindow", "small_number"]
 # What stands around a window: three blank tokens to the left of it, eight to the right.
 LEFT: Final = 3
 RIGHT: Final = 8
+LEFT_TOKENS, RIGHT_TOKENS = ("",) * LEFT, ("",) * RIGHT
+LEFT_GAPS, RIGHT_GAPS = (" ",) * LEFT, (" ",) * RIGHT
 # What joins the parts of a name, an address or a file.
 GLUE: Final = frozenset("-_./\\@")
 SENTENCE_ENDS: Final = frozenset((*".!?…;:", ""))
@@ -25,12 +27,12 @@ class TokenWindow:
     __slots__ = ("articles", "base", "classifies", "dates", "gaps", "language", "stop", "t", "tokens", "words")
 
     def __init__(self, text: Text, tokens: list[str], first: int, last: int, tables: Tables, articles: bool) -> None:
-        blank = _blank()
+        left, right = _blanks()
         self.base = first - LEFT
         self.stop = last - self.base
-        self.tokens: list[str] = [*("",) * LEFT, *tokens[first:last], *("",) * RIGHT]
-        self.words: list[Word] = [*(blank,) * LEFT, *text.words[first:last], *(blank,) * RIGHT]
-        self.gaps: list[str] = [*(" ",) * LEFT, *text.gaps[first:last], *(" ",) * RIGHT]
+        self.tokens: list[str] = [*LEFT_TOKENS, *tokens[first:last], *RIGHT_TOKENS]
+        self.words: list[Word] = [*left, *text.words[first:last], *right]
+        self.gaps: list[str] = [*LEFT_GAPS, *text.gaps[first:last], *RIGHT_GAPS]
         self.t = tables
         self.dates = tables.dates
         self.classifies = tables.classifies
@@ -74,9 +76,10 @@ class TokenWindow:
 
 
 @compiled
-def _blank() -> Word:
-    """The word of no token, made when first needed."""
-    return word_of("")
+def _blanks() -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """The words of no tokens on both sides, made when first needed."""
+    blank = word_of("")
+    return (blank,) * LEFT, (blank,) * RIGHT
 
 
 @lru_cache(maxsize=1 << 10)

@@ -297,8 +297,9 @@ def find_quantities(
     if not places:
         return []
     figures = _scanned(Scan(text, tokens, first, stop, tables, articles), _unmasked(text, first, places), starters)
-    share_dates(figures, tokens, tables)
-    return [q for q in figures if not _is_citation(q)]
+    if len(figures) > 1:
+        share_dates(figures, tokens, tables)
+    return [q for q in figures if q.noun != "source" or q.dimension != "label"]  # "Passage 2" is a citation in words
 
 
 def _unmasked(text: Text, first: int, places: list[int]) -> list[int]:
@@ -322,8 +323,3 @@ def _scanned(scan: Scan, places: list[int], starters: dict[str, str]) -> list[Qu
             figures += more
             done = more[-1].last
     return figures
-
-
-def _is_citation(figure: Quantity) -> bool:
-    """Whether a figure is a citation in words: "Passage 2"."""
-    return figure.noun == "source" and figure.dimension == "label"
