@@ -21,7 +21,7 @@ def share_dates(figures: list[Quantity], tokens: Sequence[str], t: Tables) -> No
     for k in range(len(figures) - 1, 0, -1):
         one, two = figures[k - 1 : k + 1]
         joints = _joints(one, two, tokens, t) if two.dimension == "date" and two.month is not None else []
-        dates = _shared(one, two.dates, joined=listed or joints != [","]) if joints else ()
+        dates = _shared_dates(one, two.dates, joined=listed or joints != [","]) if joints else ()
         listed = bool(dates)
         if dates:
             figures[k - 1] = one.on(dates)._replace(noun="", hedge="", limit=False)
@@ -35,17 +35,17 @@ def _joints(one: Quantity, two: Quantity, tokens: Sequence[str], t: Tables) -> l
     return joints if t.date_joints.issuperset(joints) else []
 
 
-def _shared(one: Quantity, dates: tuple[Date, ...], joined: bool) -> tuple[Date, ...]:
+def _shared_dates(one: Quantity, dates: tuple[Date, ...], joined: bool) -> tuple[Date, ...]:
     """The dates of a figure that stands before a date and lacks what that says; `joined` is by more than a comma."""
     if one.dimension == "date":
-        return _completed(one.dates, dates)
+        return _full_dates(one.dates, dates)
     is_day = one.dimension == "ordinal" or (one.dimension == "count" and len(one.precision.text) in (1, 2))
     if not (joined and is_day and dates[0].day) or one.hedge or one.values[0] not in DAYS:
         return ()
     return tuple(date._replace(day=int(one.values[0])) for date in dates)
 
 
-def _completed(incomplete: tuple[Date, ...], dates: tuple[Date, ...]) -> tuple[Date, ...]:
+def _full_dates(incomplete: tuple[Date, ...], dates: tuple[Date, ...]) -> tuple[Date, ...]:
     """Dates without month or year, with those of the dates behind them."""
     one, two = incomplete[0], dates[0]
     if one.year is not None or one.months > 1:

@@ -50,7 +50,7 @@ class Measures(Quantities):
         sign = longest(self.t.signs, [word.text for word in self.words[at : at + 4]], 0)
         return (sign[0], at + sign[1]) if sign else None
 
-    def measured(self, first: int, numeral: Numeral, unit: MeasureUnit, end: int) -> Quantity:
+    def whole_measure(self, first: int, numeral: Numeral, unit: MeasureUnit, end: int) -> Quantity:
         """A measure with what may follow it: a smaller unit (5 feet 3 inches), a half."""
         half = self.tokens[end] in self.t.terms["half"]
         if unit.single and not half:

@@ -35,8 +35,8 @@ class Names(Measures):
         if year:
             return self.date_figure(year, numeral)
         noun = self.noun(j, numeral.values[0])
-        name = self.named(first, numeral, j, noun)
-        return name or self.counted(first, numeral, j, noun)
+        name = self.label_before(first, numeral, j, noun)
+        return name or self.count_or_year(first, numeral, j, noun)
 
     def is_model(self, j: int) -> bool:
         """Whether letters are glued to the digits before them: 747B."""
@@ -51,7 +51,7 @@ class Names(Measures):
             return DateMention(first - 1, j, (Date(int(numeral.values[0])),))
         return None
 
-    def counted(self, first: int, numeral: Numeral, j: int, noun: str) -> Quantity:
+    def count_or_year(self, first: int, numeral: Numeral, j: int, noun: str) -> Quantity:
         """A year, an age or a number of things."""
         before, year = self.tokens[first - 1], year_of(numeral.text)
         if year is not None:
@@ -67,7 +67,7 @@ class Names(Measures):
             return self.measure(first, j, numeral, YEARS_OLD)
         return self.count(first, j, numeral, noun)
 
-    def named(self, first: int, numeral: Numeral, j: int, noun: str) -> Quantity | None:
+    def label_before(self, first: int, numeral: Numeral, j: int, noun: str) -> Quantity | None:
         """A number that names what stands before it, and may be the number of what is counted behind it."""
         name, at = self.name_before(first, numeral)
         if not name:
@@ -125,7 +125,7 @@ class Names(Measures):
             return self.t.labels[self.tokens[at - 2]][0][1], at - 2
         label = longest_before(self.t.labels, self.tokens, at - 1)
         if label and (word.capital or before not in self.t.label_short):
-            return self.numbered(label[1]) if before in self.t.terms["number"] else label
+            return self.noun_of_number(label[1]) if before in self.t.terms["number"] else label
         if word.text == before or word.stop or self.is_no_name(at - 1) or self.is_amount_of(numeral):
             return "", at
         return before, at - 1
@@ -142,7 +142,7 @@ class Names(Measures):
         opens = self.starts_sentence(at) and self.tokens[at - 1] != ";"
         return opens and self.words[at].text[1:] == here[1:]
 
-    def numbered(self, at: int) -> tuple[str, int]:
+    def noun_of_number(self, at: int) -> tuple[str, int]:
         """What the word for number belongs to; behind some nouns it says an amount, and no name."""
         before = self.tokens[at - 1]
         if before in self.t.amount_numbers:

@@ -74,33 +74,33 @@ class Numerals(TokenWindow):
         if not self.words[at].number:
             return self.spell(at) if self.tokens[at] in self.t.numerals else None
         numeral = digits(self.words[at].text, self.t.decimal)
-        return self.extended(at, numeral) if numeral else None
+        return self.whole_numeral(at, numeral) if numeral else None
 
     def spell(self, at: int) -> tuple[Numeral, int] | None:
         """A number in words, and where it ends."""
         return self.t.spell(self.tokens, at)
 
-    def extended(self, at: int, numeral: Numeral, money: bool = False) -> tuple[Numeral, int]:
+    def whole_numeral(self, at: int, numeral: Numeral, money: bool = False) -> tuple[Numeral, int]:
         """The number with its scale word, suffix, fraction sign, power of ten or further groups, and where it ends."""
         j = at + 1
         if numeral.values and self.t.right.get(self.tokens[j], 0) & EXTENDS:
-            return self.multiplied(numeral, j, money)
+            return self.with_factor(numeral, j, money)
         if self.words[j].number and self.gaps[j] in SPACES:
-            return self.spaced(at, numeral)
+            return self.with_groups(at, numeral)
         return numeral, j
 
-    def multiplied(self, numeral: Numeral, j: int, money: bool) -> tuple[Numeral, int]:
+    def with_factor(self, numeral: Numeral, j: int, money: bool) -> tuple[Numeral, int]:
         """5 million, 450k, 1½, 3 × 10⁸."""
         here, t = self.tokens[j], self.t
         if here in t.scales:
-            return self.scaled(numeral, j)
+            return self.with_scale(numeral, j)
         if here in t.suffixes:
-            return self.suffixed(numeral, j, money)
+            return self.with_suffix(numeral, j, money)
         if here in t.signs_of_number:
             return numeral.plus(t.signs_of_number[here], 2), j + 1
-        return self.powered(numeral, j)
+        return self.with_power(numeral, j)
 
-    def scaled(self, numeral: Numeral, j: int) -> tuple[Numeral, int]:
+    def with_scale(self, numeral: Numeral, j: int) -> tuple[Numeral, int]:
         """A number with its scale words and what smaller ones add to it: 1.5 million, 2 billion 300 million."""
         scale, j = self.scale_words(j)
         total, smallest = numeral.times(scale), scale
@@ -137,7 +137,7 @@ class Numerals(TokenWindow):
         is_added = 100 <= numeral.values[0] < limit and numeral.scale > 1
         return (numeral.values[0], numeral.scale, end) if is_added else None
 
-    def suffixed(self, numeral: Numeral, j: int, money: bool) -> tuple[Numeral, int]:
+    def with_suffix(self, numeral: Numeral, j: int, money: bool) -> tuple[Numeral, int]:
         """450k, $3bn, 5M."""
         text = self.words[j].text
         if not (self.multiplies_glued(text, money) if self.gaps[j] == "" else self.multiplies_apart(text, money)):
@@ -155,7 +155,7 @@ class Numerals(TokenWindow):
             return text not in self.t.glued_suffixes
         return money and text in MONEY_LETTERS
 
-    def powered(self, numeral: Numeral, j: int) -> tuple[Numeral, int]:
+    def with_power(self, numeral: Numeral, j: int) -> tuple[Numeral, int]:
         """3 × 10^8, 3 x 10⁸."""
         if self.tokens[j] not in TIMES_TEN or self.tokens[j + 1] != "10":
             return numeral, j
@@ -165,7 +165,7 @@ class Numerals(TokenWindow):
             return numeral, j
         return numeral.times(10.0 ** int(exponent)), j + 3 + caret
 
-    def spaced(self, at: int, numeral: Numeral) -> tuple[Numeral, int]:
+    def with_groups(self, at: int, numeral: Numeral) -> tuple[Numeral, int]:
         """1 000 000, and phone numbers such as 0912 345 678."""
         first, j = self.digits(at), at + 1
         sizes = range(2, 5) if numeral.code else (3,)

@@ -82,7 +82,7 @@ class Ranges(Names):
         """Whether a number counts what begins at a token."""
         return self.is_countable(at) if self.classifies else noun != ""
 
-    def paired(self, one: Quantity, two: Quantity, dash: bool) -> list[Quantity]:
+    def range_halves(self, one: Quantity, two: Quantity, dash: bool) -> list[Quantity]:
         """The two halves of a range, each with what only the other says."""
         if one.hedge == "about" and not two.hedge:
             two = two._replace(hedge="about")
@@ -92,7 +92,7 @@ class Ranges(Names):
         if one.dimension == "label" and two.bare:
             return [one, two._replace(dimension="label", noun=one.noun, hedge="")]
         takes = one.bare or (one.dimension == "date" and two.unit)
-        return [self.inherited(one, two) if takes else one, two]
+        return [self.first_half(one, two) if takes else one, two]
 
     def short_year(self, one: Quantity, two: Quantity) -> int:
         """The year that two digits behind a year and a dash write: 1998-99; 0 if they write none."""
@@ -102,7 +102,7 @@ class Ranges(Names):
         year = one.year - one.year % 100 + int(short)
         return year if year > one.year else 0
 
-    def inherited(self, one: Quantity, two: Quantity) -> Quantity:
+    def first_half(self, one: Quantity, two: Quantity) -> Quantity:
         """The first half of a range with the unit, date, time or noun of the second."""
         numeral = scaled_like(one.precision, two.precision)
         value = numeral.values[0]

@@ -60,7 +60,7 @@ class DigitFigures(Ranges):
         tokens, t = self.tokens, self.t
         right, negative = t.right.get(tokens[i + 1], 0), False
         if self.gaps[i] == "" or right & SIGN or t.left.get(tokens[i - 1], 0) & SIGN:
-            special = self.marked(i, alone)
+            special = self.special_figure(i, alone)
             if special is not None:
                 return special
             negative = tokens[i - 1] in t.minus and self.is_negative(i)
@@ -71,14 +71,14 @@ class DigitFigures(Ranges):
             return (self.measure(i, i + 2, numeral, t.single_units[tokens[i + 1]]),)
         j = i + 1
         if right & EXTENDS or self.words[j].number:
-            numeral, j = self.extended(i, numeral)
+            numeral, j = self.whole_numeral(i, numeral)
         if negative:
             numeral = numeral._replace(values=tuple(-v for v in numeral.values))
-        return self.attached(i - negative, numeral, j, alone)
+        return self.figure_of(i - negative, numeral, j, alone)
 
     # What signs or letters beside a number make of it.
 
-    def marked(self, i: int, alone: bool) -> Sequence[Quantity] | None:
+    def special_figure(self, i: int, alone: bool) -> Sequence[Quantity] | None:
         """A marker (nothing), money, a part of a name; None where the number is none of them."""
         if self.is_list_item(i) or (self.may_be_bracketed(i) and self.is_in_brackets(i)):
             return ()
@@ -135,11 +135,11 @@ class DigitFigures(Ranges):
         numeral = digits(self.words[i].text, self.t.decimal)
         if numeral is None or not numeral.values:
             return ()
-        numeral, j = self.extended(i, numeral, money=True)
+        numeral, j = self.whole_numeral(i, numeral, money=True)
         more = self.second_amount(j) if not alone else None
         if not more:
             return (self.measure(first, j, numeral, currency),)
-        second, end = self.extended(j + 1, more, money=True)
+        second, end = self.whole_numeral(j + 1, more, money=True)
         one = self.measure(first, j, scaled_like(numeral, second), currency)
         return one, self.measure(j + 1, end, second, currency)
 
@@ -169,7 +169,7 @@ class DigitFigures(Ranges):
 
     # What a number belongs to.
 
-    def attached(self, first: int, numeral: Numeral, j: int, alone: bool = False) -> Sequence[Quantity]:
+    def figure_of(self, first: int, numeral: Numeral, j: int, alone: bool = False) -> Sequence[Quantity]:
         """The figure of a number that ends before token `j`: a measure, a date, a name, an ordinal or a count."""
         right = self.t.right.get(self.tokens[j], 0)
         flags = right | CODE * numeral.code | RANGE * (right & JOINT > 0 and not alone)
@@ -200,14 +200,14 @@ class DigitFigures(Ranges):
     def ordinal_ending(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
         """3rd: the ending is glued to the number."""
         is_ending = self.gaps[j] == "" and self.tokens[j] in self.t.ordinal_endings
-        return self.ranked(first, numeral, j + 1) if is_ending else None
+        return self.ordinal_or_date(first, numeral, j + 1) if is_ending else None
 
     def unit_behind(self, first: int, numeral: Numeral, j: int) -> Quantity | None:
         """5 kg."""
         unit = self.unit(j)
-        return self.measured(first, numeral, *unit) if unit else None
+        return self.whole_measure(first, numeral, *unit) if unit else None
 
-    def ranked(self, first: int, numeral: Numeral, j: int) -> Quantity:
+    def ordinal_or_date(self, first: int, numeral: Numeral, j: int) -> Quantity:
         """An ordinal, unless it is the day or the century of a date."""
         date = self.date_behind_ordinal(first, j, numeral.value)
         return self.date_figure(date, numeral) if date else self.ordinal_or_weekday(first, j, numeral.value, "ordinal")
@@ -237,7 +237,7 @@ class DigitFigures(Ranges):
         second = halves[0]
         if self.is_score(first, numeral, j, second):
             return [self.score(first, second.last - self.base, (numeral.values[0], second.values[0]))]
-        return self.paired(self.single(first, numeral, j), second, here in DASHES)
+        return self.range_halves(self.single(first, numeral, j), second, here in DASHES)
 
     def second_half(self, k: int) -> Sequence[Quantity]:
         """The figure behind the joint of a range."""
@@ -245,7 +245,7 @@ class DigitFigures(Ranges):
         if self.words[k].number:
             return self.figure(k, alone=True)
         read = self.number(k)
-        return self.attached(k, *read, alone=True) if read else ()
+        return self.figure_of(k, *read, alone=True) if read else ()
 
     def size(self, first: int, numeral: Numeral, j: int) -> list[Quantity] | None:
         """160 × 80 cm, 60 x 40 x 30 cm: each side takes the unit of the last."""
@@ -253,4 +253,4 @@ class DigitFigures(Ranges):
         sides = self.figure(j + 1, alone=last) if self.words[j + 1].number else ()
         if not sides or sides[0].dimension != "length":
             return None
-        return [self.inherited(self.single(first, numeral, j), sides[0]), *sides]
+        return [self.first_half(self.single(first, numeral, j), sides[0]), *sides]

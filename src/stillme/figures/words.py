@@ -41,7 +41,7 @@ class Scan(DigitFigures):
         if read is None or (self.classifies and not self.is_number(i, read[1])):
             return ()
         ordinal = () if self.classifies else self.tens_and_ordinal(i, *read)
-        return ordinal or self.attached(i, *read, alone)
+        return ordinal or self.figure_of(i, *read, alone)
 
     def is_number(self, i: int, j: int) -> bool:
         """Whether a spelt number is one here, in a language in which it may be a name or another word."""
@@ -62,7 +62,7 @@ class Scan(DigitFigures):
             return ()
         if at == j and here in self.t.terms["unit_too"]:
             return ()
-        return (self.ranked(i, Numeral((value + self.t.ordinals[here],)), at + 1),)
+        return (self.ordinal_or_date(i, Numeral((value + self.t.ordinals[here],)), at + 1),)
 
     def scale(self, i: int) -> Sequence[Quantity]:
         """a hundred, a million, a dozen."""
@@ -70,11 +70,11 @@ class Scan(DigitFigures):
         if self.tokens[i - 1] not in terms["article"] or self.tokens[i - 2] in terms["of"] | self.t.halves:
             return ()
         read = self.t.spell(self.tokens, i, 1.0)
-        return self.attached(i - 1, *read) if read else ()
+        return self.figure_of(i - 1, *read) if read else ()
 
     def sign(self, i: int) -> Sequence[Quantity]:
         """½ teaspoon."""
-        return self.attached(i, Numeral((self.t.signs_of_number[self.tokens[i]],), 2), i + 1)
+        return self.figure_of(i, Numeral((self.t.signs_of_number[self.tokens[i]],), 2), i + 1)
 
     def times(self, i: int) -> Sequence[Quantity]:
         """twice; "both" only where articles are wanted."""
@@ -99,7 +99,7 @@ class Scan(DigitFigures):
             return (self.measure(i, j + 1, FIFTY, PERCENT),)
         unit = self.unit(j)
         if self.opens_more(j) or self.is_one(i, unit):
-            return self.attached(i, *read)
+            return self.figure_of(i, *read)
         return self.as_article(i, j, unit)
 
     def is_left(self, i: int, flags: int) -> bool:
@@ -225,7 +225,7 @@ class Scan(DigitFigures):
         value = t.ordinals.get(here, 0)
         if not value or self.counts_nothing(i) or (value in FIRST_THREE and not self.is_certain_ordinal(i)):
             return ()
-        return (self.ranked(i, Numeral((float(value),)), i + 1),)
+        return (self.ordinal_or_date(i, Numeral((float(value),)), i + 1),)
 
     def is_share(self, i: int) -> bool:
         """Whether an ordinal is a part of a whole: a third of."""
@@ -261,9 +261,9 @@ class Scan(DigitFigures):
         if at == i + 1 and not self.classifies:
             return ()
         if self.tokens[at] in self.t.scales:
-            return self.attached(i, *self.scaled(HALF, at))
+            return self.figure_of(i, *self.with_scale(HALF, at))
         unit = self.unit(at)
-        return (self.measured(i, HALF, *unit),) if unit else ()
+        return (self.whole_measure(i, HALF, *unit),) if unit else ()
 
     def half_share(self, i: int) -> Sequence[Quantity]:
         """half of the seats, more than half."""
@@ -296,13 +296,15 @@ def find_quantities(
     places = [i for i in range(first, stop) if tokens[i] in starters or text.words[i].number]
     if not places:
         return []
-    figures = _scanned(Scan(text, tokens, first, stop, tables, articles), _unmasked(text, first, places), starters)
+    figures = _figures_at(
+        Scan(text, tokens, first, stop, tables, articles), _places_outside(text, first, places), starters
+    )
     if len(figures) > 1:
         share_dates(figures, tokens, tables)
     return [q for q in figures if q.noun != "source" or q.dimension != "label"]  # "Passage 2" is a citation in words
 
 
-def _unmasked(text: Text, first: int, places: list[int]) -> list[int]:
+def _places_outside(text: Text, first: int, places: list[int]) -> list[int]:
     """The places outside addresses and code; in a sentence inside a block of code, as in a comment, the code counts."""
     if not text.urls and not text.code:
         return places
@@ -310,7 +312,7 @@ def _unmasked(text: Text, first: int, places: list[int]) -> list[int]:
     return [i for i in places if not any(within(spans, text.starts[i]) for spans in masks)]
 
 
-def _scanned(scan: Scan, places: list[int], starters: dict[str, str]) -> list[Quantity]:
+def _figures_at(scan: Scan, places: list[int], starters: dict[str, str]) -> list[Quantity]:
     """The figures that begin at the places, each read by the method that its first word names."""
     figures: list[Quantity] = []
     done = 0

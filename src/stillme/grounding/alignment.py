@@ -32,28 +32,28 @@ def align(
     claim: Statement, source: Reading, statements: list[Statement], heading: Reading, subjects: Sequence[Name]
 ) -> Alignment:
     """Lay the claim against the given statements of one passage; `subjects` are names it speaks of without repeating them."""
-    found = Alignment(claim, source, statements, heading=heading, subjects=subjects)
-    if _is_verbatim(claim, found.best):
-        found.covered.update(claim.content)
-        found.verbatim = True
-        return found
-    _cover_words(found)
+    alignment = Alignment(claim, source, statements, heading=heading, subjects=subjects)
+    if _is_verbatim(claim, alignment.best):
+        alignment.covered.update(claim.content)
+        alignment.verbatim = True
+        return alignment
+    _cover_words(alignment)
     for check in ALWAYS:
-        found.objections += check(found)
-    _check_polarity(found)
-    for check in WHERE_CLOSE if are_close(claim, found.best) else ():
-        found.objections += check(found)
-    return found
+        alignment.objections += check(alignment)
+    _check_polarity(alignment)
+    for check in WHERE_CLOSE if are_close(claim, alignment.best) else ():
+        alignment.objections += check(alignment)
+    return alignment
 
 
-def _check_polarity(found: Alignment) -> None:
+def _check_polarity(alignment: Alignment) -> None:
     """Negations, against each statement for the words that it is the first to carry."""
     seen: set[int] = set()
-    for source in found.statements:
-        pairs = {i: j for i, j in counterparts(found.claim, source).items() if i not in seen}
+    for source in alignment.statements:
+        pairs = {i: j for i, j in counterparts(alignment.claim, source).items() if i not in seen}
         seen |= pairs.keys()
-        for check in POLARITY if are_close(found.claim, source) else ():
-            found.objections += check(found, source, pairs)
+        for check in POLARITY if are_close(alignment.claim, source) else ():
+            alignment.objections += check(alignment, source, pairs)
 
 
 def _is_verbatim(claim: Statement, source: Statement) -> bool:
@@ -63,24 +63,26 @@ def _is_verbatim(claim: Statement, source: Statement) -> bool:
     return len(claim.line) == len(source.line) or claim.cues & TURNING == source.cues & TURNING
 
 
-def _cover_words(found: Alignment) -> None:
+def _cover_words(alignment: Alignment) -> None:
     """Note the content words of the claim that stand in the statements, as such or in other words, or in the heading."""
-    content, words = found.claim.content, found.claim.reading.text.words
-    stems = frozenset[str]().union(*(s.stems for s in found.statements))
-    titled = frozenset(w.stem for w in found.heading.text.words if w.content)
-    found.covered.update(i for i in content if words[i].stem in stems or (words[i].number and words[i].text in stems))
-    found.context.update(i for i in content if i not in found.covered and words[i].stem in titled)
-    missing = found.missing
+    content, words = alignment.claim.content, alignment.claim.reading.text.words
+    stems = frozenset[str]().union(*(s.stems for s in alignment.statements))
+    titled = frozenset(w.stem for w in alignment.heading.text.words if w.content)
+    alignment.covered.update(
+        i for i in content if words[i].stem in stems or (words[i].number and words[i].text in stems)
+    )
+    alignment.context.update(i for i in content if i not in alignment.covered and words[i].stem in titled)
+    missing = alignment.missing
     if missing:
-        _cover_by_meaning(found, missing)
+        _cover_by_meaning(alignment, missing)
 
 
-def _cover_by_meaning(found: Alignment, missing: Sequence[int]) -> None:
+def _cover_by_meaning(alignment: Alignment, missing: Sequence[int]) -> None:
     """Words that are not there as such may be there in other words, or without their accents."""
-    claim = found.claim.reading
-    concepts = frozenset[int]().union(*(s.concepts for s in found.statements))
-    accented = claim.text.accented and found.source.text.accented
-    folded = frozenset[str]().union(*(() if accented else s.folded for s in found.statements))
+    claim = alignment.claim.reading
+    concepts = frozenset[int]().union(*(s.concepts for s in alignment.statements))
+    accented = claim.text.accented and alignment.source.text.accented
+    folded = frozenset[str]().union(*(() if accented else s.folded for s in alignment.statements))
     for i in missing:
         if not concepts.isdisjoint(claim.concepts[i]) or claim.text.words[i].folded in folded:
-            found.covered.add(i)
+            alignment.covered.add(i)

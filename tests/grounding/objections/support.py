@@ -26,24 +26,24 @@ def laid(claim: str, source: str, title: str = "", about: str = "") -> Alignment
     readings = [passage.reading(known) for passage in passages]
     (mine,), heading = readings[0].statements, passages[1].heading_reading(known)
     subjects = [name for reading in readings[2:] for statement in reading.statements for name in statement.names]
-    found = align(mine, readings[1], _best_first(mine, readings[1]), heading, subjects)
-    found.objections.clear()
-    return found
+    alignment = align(mine, readings[1], _best_first(mine, readings[1]), heading, subjects)
+    alignment.objections.clear()
+    return alignment
 
 
 def _best_first(claim: Statement, source: Reading) -> list[Statement]:
     return sorted(source.statements, key=lambda s: -len(claim.stems & s.stems))
 
 
-def raised(check: Check, found: Alignment) -> list[tuple[str, str]]:
+def raised(check: Check, alignment: Alignment) -> list[tuple[str, str]]:
     """The kinds that a check raises, each with the words of the claim."""
-    return _told(found, check(found))
+    return _objections_of(alignment, check(alignment))
 
 
-def raised_of_pair(check: PairCheck, found: Alignment) -> list[tuple[str, str]]:
+def raised_of_pair(check: PairCheck, alignment: Alignment) -> list[tuple[str, str]]:
     """The same for a check of the claim's words and their counterparts in the best statement."""
-    return _told(found, check(found, found.best, counterparts(found.claim, found.best)))
+    return _objections_of(alignment, check(alignment, alignment.best, counterparts(alignment.claim, alignment.best)))
 
 
-def _told(found: Alignment, objections: list[Objection]) -> list[tuple[str, str]]:
-    return [(o.kind, found.claim.reading.text.slice(o.first, o.last)) for o in objections]
+def _objections_of(alignment: Alignment, objections: list[Objection]) -> list[tuple[str, str]]:
+    return [(o.kind, alignment.claim.reading.text.slice(o.first, o.last)) for o in objections]

@@ -34,9 +34,11 @@ def test_other_figures(claim: str, source: str, expected: list[tuple[str, str]])
 
 def test_a_figure_of_the_title_is_context() -> None:
     """What the title says counts as said by the source, and is no objection."""
-    found = laid("The 2019 timetable has a night ferry.", "The timetable has a night ferry.", title="Timetable 2019")
+    alignment = laid(
+        "The 2019 timetable has a night ferry.", "The timetable has a night ferry.", title="Timetable 2019"
+    )
 
-    assert (raised(other_figures, found), found.claim.first + 1 in found.context) == ([], True)
+    assert (raised(other_figures, alignment), alignment.claim.first + 1 in alignment.context) == ([], True)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,8 @@ def test_a_figure_of_the_title_is_context() -> None:
 )
 def test_a_figure_that_is_only_set_against_another_needs_no_source(claim: str, denied: list[str]) -> None:
     """It is the negation before it that says so, and a figure of its kind beside it."""
-    found = laid(claim, claim)
-    tokens = only_denied(found.claim)
-    figures = [q for q in found.claim.quantities if q.first in tokens]
+    alignment = laid(claim, claim)
+    tokens = only_denied(alignment.claim)
+    figures = [q for q in alignment.claim.quantities if q.first in tokens]
 
-    assert [found.claim.reading.text.slice(q.first, q.last) for q in figures] == denied
+    assert [alignment.claim.reading.text.slice(q.first, q.last) for q in figures] == denied

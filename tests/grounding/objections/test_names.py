@@ -53,6 +53,6 @@ def test_other_names(claim: str, source: str, expected: list[tuple[str, str]]) -
 )
 def test_other_subject(about: str, source: str, expected: list[str]) -> None:
     """A short claim without a name is about what was named before it."""
-    found = laid("They opened in May.", source, about=about)
+    alignment = laid("They opened in May.", source, about=about)
 
-    assert [kind for kind, _ in raised(other_subject, found)] == expected
+    assert [kind for kind, _ in raised(other_subject, alignment)] == expected

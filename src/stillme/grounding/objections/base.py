@@ -98,30 +98,30 @@ def _shared(claim: Statement, tokens: Iterable[int], source: Statement) -> int:
     return sum(words[i].stem in source.stems or not source.concepts.isdisjoint(meant[i]) for i in tokens)
 
 
-def is_alike(found: Alignment, besides: Iterable[int]) -> bool:
+def is_alike(alignment: Alignment, besides: Iterable[int]) -> bool:
     """Whether the claim but for some of its tokens stands in the best statement: what that has in their place is meant."""
     ignored = frozenset(besides)
-    rest = [i for i in found.claim.content if i not in ignored]
-    return _shared(found.claim, rest, found.best) >= CLOSE * len(rest)
+    rest = [i for i in alignment.claim.content if i not in ignored]
+    return _shared(alignment.claim, rest, alignment.best) >= CLOSE * len(rest)
 
 
-def carries(found: Alignment, statement: Statement, item: Name | Quantity) -> bool:
+def carries(alignment: Alignment, statement: Statement, item: Name | Quantity) -> bool:
     """Whether another statement says of a name or figure all that the best one says of its own in that place."""
-    words = found.claim.reading.text.words
-    near = {words[i].stem for i in neighbours(found.claim, item)}
-    if near & found.best.stems - statement.stems:
+    words = alignment.claim.reading.text.words
+    near = {words[i].stem for i in neighbours(alignment.claim, item)}
+    if near & alignment.best.stems - statement.stems:
         return False
-    mine = found.claim.quantities
+    mine = alignment.claim.quantities
     foreign = [t for t in statement.quantities if not any(agrees(q, t) for q in mine)]
     others = [q for q in mine if q is not item]
-    return not any(rivals(q, t) for q in others for t in foreign) and _speaks_of(found, statement, item)
+    return not any(rivals(q, t) for q in others for t in foreign) and _speaks_of(alignment, statement, item)
 
 
-def _speaks_of(found: Alignment, statement: Statement, item: Name | Quantity) -> bool:
+def _speaks_of(alignment: Alignment, statement: Statement, item: Name | Quantity) -> bool:
     """Whether a statement that holds a name or figure also says what the claim says next to it."""
     around, own = range(item.first - ABOUT_BEFORE, item.last + ABOUT_BEHIND), range(item.first, item.last)
-    near = [i for i in found.claim.content if i in around and i not in own]
-    return near != [] and _shared(found.claim, near, statement) >= len(near) / 2
+    near = [i for i in alignment.claim.content if i in around and i not in own]
+    return near != [] and _shared(alignment.claim, near, statement) >= len(near) / 2
 
 
 def rival_names(source: Statement, mine: frozenset[str]) -> list[Name]:

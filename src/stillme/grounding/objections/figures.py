@@ -16,39 +16,39 @@ __all__ = ["other_figures"]
 NEAR: Final = 3
 
 
-def other_figures(found: Alignment) -> list[Objection]:
+def other_figures(alignment: Alignment) -> list[Objection]:
     """Every figure of the claim needs its equal in the statements; another figure of its kind in its place objects."""
-    claim = found.claim
+    claim = alignment.claim
     denied = only_denied(claim)
-    found.context.update(i for q in claim.quantities if q.first in denied for i in range(q.first, q.last))
+    alignment.context.update(i for q in claim.quantities if q.first in denied for i in range(q.first, q.last))
     mine = [q for q in claim.quantities if q.first not in denied]
-    theirs = [t for statement in found.statements for t in statement.quantities] if mine else []
+    theirs = [t for statement in alignment.statements for t in statement.quantities] if mine else []
     settled = {id(t) for t in theirs if any(agrees(q, t) for q in mine)}
-    raised = (_figure_objection(found, q, settled) for q in mine)
+    raised = (_figure_objection(alignment, q, settled) for q in mine)
     return [objection for objection in raised if objection]
 
 
-def _figure_objection(found: Alignment, figure: Quantity, settled: set[int]) -> Objection | None:
+def _figure_objection(alignment: Alignment, figure: Quantity, settled: set[int]) -> Objection | None:
     """What speaks against one figure; its tokens are then no longer covered. Figures in `settled` are another's equal."""
     tokens = range(figure.first, figure.last)
-    rival = next((t for t in found.best.quantities if id(t) not in settled and rivals(figure, t)), None)
-    if _is_stated(found, figure, rival):
-        found.covered.update(tokens)
+    rival = next((t for t in alignment.best.quantities if id(t) not in settled and rivals(figure, t)), None)
+    if _is_stated(alignment, figure, rival):
+        alignment.covered.update(tokens)
         return None
-    found.covered.difference_update(tokens)
-    if rival and is_alike(found, found.claim.figured):
-        return Objection("figure", figure.first, figure.last, found.text_of(rival))
-    if any(agrees(figure, t) for t in found.heading.quantities):
-        found.context.update(tokens)
+    alignment.covered.difference_update(tokens)
+    if rival and is_alike(alignment, alignment.claim.figured):
+        return Objection("figure", figure.first, figure.last, alignment.text_of(rival))
+    if any(agrees(figure, t) for t in alignment.heading.quantities):
+        alignment.context.update(tokens)
         return None
-    elsewhere = any(agrees(figure, t) for t in found.source.quantities)
+    elsewhere = any(agrees(figure, t) for t in alignment.source.quantities)
     return Objection("figure elsewhere" if elsewhere else "figure missing", figure.first, figure.last)
 
 
-def _is_stated(found: Alignment, figure: Quantity, rival: Quantity | None) -> bool:
+def _is_stated(alignment: Alignment, figure: Quantity, rival: Quantity | None) -> bool:
     """Whether a statement has the figure; where the best one has a rival, another has to say as much of it."""
-    holding = [s for s in found.statements if any(agrees(figure, t) for t in s.quantities)]
-    return any(s is found.best or rival is None or carries(found, s, figure) for s in holding)
+    holding = [s for s in alignment.statements if any(agrees(figure, t) for t in s.quantities)]
+    return any(s is alignment.best or rival is None or carries(alignment, s, figure) for s in holding)
 
 
 def only_denied(claim: Statement) -> set[int]:

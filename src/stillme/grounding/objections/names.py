@@ -21,67 +21,67 @@ SAME_WORDS_BESIDE: Final = 3
 ELLIPTIC: Final = 3
 
 
-def other_names(found: Alignment) -> list[Objection]:
+def other_names(alignment: Alignment) -> list[Objection]:
     """Every name of the claim needs to stand in the statements, or be spoken of there without another name in its place."""
-    others = _rivals(found) if found.claim.names else []
-    raised = (_name_objection(found, name, others) for name in found.claim.names)
+    others = _rivals(alignment) if alignment.claim.names else []
+    raised = (_name_objection(alignment, name, others) for name in alignment.claim.names)
     return [objection for objection in raised if objection]
 
 
-def other_subject(found: Alignment) -> list[Objection]:
+def other_subject(alignment: Alignment) -> list[Objection]:
     """A short claim without a name is about what was named before it; a source that names something else is not."""
-    claim, best = found.claim, found.best
+    claim, best = alignment.claim, alignment.best
     is_short = claim.refers_back or len(claim.content) <= ELLIPTIC
-    if claim.names or not is_short or not found.subjects or best.refers_back:
+    if claim.names or not is_short or not alignment.subjects or best.refers_back:
         return []
-    if any(best.holds_name(name) for name in found.subjects):
+    if any(best.holds_name(name) for name in alignment.subjects):
         return []
-    return [Objection("name", claim.first, claim.last, found.text_of(rival)) for rival in _rivals(found)[:1]]
+    return [Objection("name", claim.first, claim.last, alignment.text_of(rival)) for rival in _rivals(alignment)[:1]]
 
 
-def _rivals(found: Alignment) -> list[Name]:
+def _rivals(alignment: Alignment) -> list[Name]:
     """Names of the best statement that neither the claim has nor what it speaks of."""
-    return rival_names(found.best, found.claim.folded.union(*(name.parts for name in found.subjects)))
+    return rival_names(alignment.best, alignment.claim.folded.union(*(name.parts for name in alignment.subjects)))
 
 
-def _name_objection(found: Alignment, name: Name, others: Sequence[Name]) -> Objection | None:
+def _name_objection(alignment: Alignment, name: Name, others: Sequence[Name]) -> Objection | None:
     """What speaks against one name; its tokens are then no longer covered."""
     tokens = range(name.first, name.last)
-    known = found.source.holds_name(name) or found.heading.holds_name(name)
-    if _is_named(found, name, known):
-        found.covered.update(tokens)
+    known = alignment.source.holds_name(name) or alignment.heading.holds_name(name)
+    if _is_named(alignment, name, known):
+        alignment.covered.update(tokens)
         return None
-    found.covered.difference_update(tokens)
-    rival = _rival(found, name, others)
-    if rival and not (known and found.best.refers_back):
-        return Objection(_kind(found, name, rival, known), name.first, name.last, found.text_of(rival))
+    alignment.covered.difference_update(tokens)
+    rival = _rival(alignment, name, others)
+    if rival and not (known and alignment.best.refers_back):
+        return Objection(_kind(alignment, name, rival, known), name.first, name.last, alignment.text_of(rival))
     if known:
-        found.context.update(tokens)
+        alignment.context.update(tokens)
         return None
     return Objection("name missing", name.first, name.last)
 
 
-def _rival(found: Alignment, name: Name, others: Sequence[Name]) -> Name | None:
+def _rival(alignment: Alignment, name: Name, others: Sequence[Name]) -> Name | None:
     """The name that the best statement has in the place of the claim's, if it says the same of it."""
-    rival = next((n for n in others if _same_place(found.claim, name, found.best, n)), None)
+    rival = next((n for n in others if _same_place(alignment.claim, name, alignment.best, n)), None)
     own = range(name.first, name.last)
-    says_more = not set(own).issuperset(found.claim.content)
-    return rival if rival and says_more and is_alike(found, own) else None
+    says_more = not set(own).issuperset(alignment.claim.content)
+    return rival if rival and says_more and is_alike(alignment, own) else None
 
 
-def _kind(found: Alignment, name: Name, rival: Name, known: bool) -> str:
+def _kind(alignment: Alignment, name: Name, rival: Name, known: bool) -> str:
     """A name that the passage has elsewhere may well be spoken of, unless the rival stands in its very place."""
-    spoken_of = known or not found.source.folded.isdisjoint(name.parts)
-    return "name elsewhere" if spoken_of and not _in_its_place(found.claim, name, found.best, rival) else "name"
+    spoken_of = known or not alignment.source.folded.isdisjoint(name.parts)
+    return "name elsewhere" if spoken_of and not _in_its_place(alignment.claim, name, alignment.best, rival) else "name"
 
 
-def _is_named(found: Alignment, name: Name, known: bool) -> bool:
+def _is_named(alignment: Alignment, name: Name, known: bool) -> bool:
     """Whether the statements name it: in full, or by a part where the passage has the full name elsewhere."""
-    if found.best.holds_name(name):
+    if alignment.best.holds_name(name):
         return True
-    if any(s.holds_name(name) and carries(found, s, name) for s in found.statements[1:]):
+    if any(s.holds_name(name) and carries(alignment, s, name) for s in alignment.statements[1:]):
         return True
-    return known and any(set(n.parts) < set(name.parts) for n in found.best.names)
+    return known and any(set(n.parts) < set(name.parts) for n in alignment.best.names)
 
 
 def _same_place(claim: Statement, name: Name, source: Statement, rival: Name) -> bool:

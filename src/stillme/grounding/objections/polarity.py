@@ -42,26 +42,26 @@ def _by_meaning(claim: Statement, source: Statement, pairs: dict[int, int]) -> d
     return {i: places[shared[0]] for i, shared in meant.items() if shared}
 
 
-def negation(found: Alignment, source: Statement, pairs: dict[int, int]) -> list[Objection]:
+def negation(alignment: Alignment, source: Statement, pairs: dict[int, int]) -> list[Objection]:
     """One side denies a word that the other affirms."""
-    turned = _turned(found, source, pairs)
-    return [Objection("negation", min(turned), max(turned) + 1, found.text_of(source))] if turned else []
+    turned = _turned(alignment, source, pairs)
+    return [Objection("negation", min(turned), max(turned) + 1, alignment.text_of(source))] if turned else []
 
 
-def doubt(found: Alignment, source: Statement, pairs: dict[int, int]) -> list[Objection]:
+def doubt(alignment: Alignment, source: Statement, pairs: dict[int, int]) -> list[Objection]:
     """The claim denies outright what the source affirms by two negations that cancel each other."""
-    claim = found.claim
+    claim = alignment.claim
     if len(claim.negations) != 1 or not _cancel(source) or claim.has("denying") or _is_exception(claim, source):
         return []
-    return [] if _turned(found, source, pairs) else [Objection("doubt", claim.first, claim.last)]
+    return [] if _turned(alignment, source, pairs) else [Objection("doubt", claim.first, claim.last)]
 
 
-def denial_dropped(found: Alignment, source: Statement, pairs: dict[int, int]) -> list[Objection]:
+def denial_dropped(alignment: Alignment, source: Statement, pairs: dict[int, int]) -> list[Objection]:
     """The source denies in words what the claim says, and says nothing else: 'stop eating' against 'you may eat'."""
-    claim = found.claim
-    if not source.has("denying_verb") or claim.negations or source.negations or found.objections:
+    claim = alignment.claim
+    if not source.has("denying_verb") or claim.negations or source.negations or alignment.objections:
         return []
-    if len(found.missing) > 1 or not claim.cues.isdisjoint(("denying", "exception")):
+    if len(alignment.missing) > 1 or not claim.cues.isdisjoint(("denying", "exception")):
         return []
     clauses = source.denied_clauses(claim, "denying_verb")
     denied = [i for i, j in pairs.items() if source.segment(j) in clauses]
@@ -82,16 +82,16 @@ def _excepts(denying: Statement, other: Statement) -> bool:
     return other.has("only") and denying.has("exception") and bool(denying.negations)
 
 
-def _turned(found: Alignment, source: Statement, pairs: dict[int, int]) -> list[int]:
+def _turned(alignment: Alignment, source: Statement, pairs: dict[int, int]) -> list[int]:
     """The tokens of the claim that are denied on one side only."""
-    claim = found.claim
+    claim = alignment.claim
     if not (claim.negations or source.negations) or _is_exception(claim, source):
         return []
     turned = [] if source.negations else _denied_here(claim, source, pairs)
     if claim.negations or not _cancel(source):
         turned += _denied_there(claim, source, pairs)
     mine = claim.denied_clauses(source)
-    return [i for i in turned if claim.segment(i) not in mine and not _is_opposed(found, i)]
+    return [i for i in turned if claim.segment(i) not in mine and not _is_opposed(alignment, i)]
 
 
 def _denied_here(claim: Statement, source: Statement, pairs: dict[int, int]) -> list[int]:
@@ -134,9 +134,9 @@ def _denied(statement: Statement, other: Statement) -> list[int]:
     return denied
 
 
-def _is_opposed(found: Alignment, i: int) -> bool:
+def _is_opposed(alignment: Alignment, i: int) -> bool:
     """'not open' and 'closed' agree: the negation is made good by an opposite."""
-    claim, best = found.claim, found.best
+    claim, best = alignment.claim, alignment.best
     words = claim.reading.text.words
     near = [words[j].stem for j in claim.content if abs(j - i) <= BESIDE]
     around = claim.reading.text.lowers[max(claim.first, i - BESIDE) : i + BESIDE + 1]
