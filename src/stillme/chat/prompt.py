@@ -262,7 +262,7 @@ def _unbracketed_token(match: re.Match[str]) -> str:
 
 
 def _numbers_a_source(inner: str) -> bool:
-    """1, 1-3, ^2, #4, '1 and 2', 'Source 2', 'nguồn: 3', '1†source'."""
+    """1, 1-3, ^2, #4, '1 and 2', 'Source 2', 'Source: 3', '1†source'."""
     figures = fold_text(inner.partition("†")[0])
     if not NUMBERED.fullmatch(figures) or not any(c.isdigit() for c in figures):
         return False

@@ -229,7 +229,7 @@ class Wrapping:
 
     @property
     def only_numbers(self) -> bool:
-        """'Q1.', 'Câu 2.': a number, and at most a word or a letter for what is numbered."""
+        """'Q1.': a number, and at most a word or a letter for what is numbered."""
         named = [i for i in self.spoken if not self.draft.words[i].number]
         numbered = all(self.draft.lowers[i] in _words("numbered") or len(self.draft.lowers[i]) == 1 for i in named)
         return len(self.spoken) == 2 and len(named) == 1 and numbered
@@ -512,7 +512,9 @@ class Wrapping:
                 and not self.draft.words[match.first].capital
             ):
                 before = self.draft.words[match.first - 1].text
-                particle = match.name == "particle" and self.draft.accented  # 'day' is no 'đấy'
+                particle = (
+                    match.name == "particle" and self.draft.accented
+                )  # without accents a particle looks like another word
                 if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or particle:
                     return match
         return self._attribution(start, end) or self._unlisted_tag(start, end) or self._talk_behind(first, end)

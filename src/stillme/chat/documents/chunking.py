@@ -150,7 +150,7 @@ class _Ids:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        plain = unicodedata.normalize("NFD", name.replace("đ", "d").replace("Đ", "D"))
+        plain = unicodedata.normalize("NFD", name.replace("\u0111", "d").replace("\u0110", "D"))
         letters = "".join(char for char in plain if not unicodedata.combining(char))
         self._readable = NOT_IN_ID.sub("-", letters)[-LONGEST_ID:].lstrip("./-_") or "document"
         self._given: set[str] = set()
