@@ -7,14 +7,12 @@ alone: what else is asked for at the same time does not change it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Sequence
-from functools import cache
 from math import exp
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from stillme.errors import BackendError
-from stillme.models.bundle import checked, manifest
+from stillme.models.bundle import checked, loaded_once, manifest
 from stillme.models.words import words
 
 if TYPE_CHECKING:
@@ -93,15 +91,7 @@ def mean_vector(text: str) -> Any:
     return (mean / norm).round(DECIMALS) if norm else mean
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _conduct_model() -> ConductModel:
-    return ConductModel()
-
-
+@loaded_once
 def conduct_model() -> ConductModel:
     """The one set of classifiers of this process, loaded when first asked for."""
-    with _LOADING:
-        return _conduct_model()
+    return ConductModel()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Final
 
-from stillme.models.bundle import checked
+from stillme.models.bundle import checked, loaded_once
 from stillme.models.tokens import Encoded, Tokenizer
 
 __all__ = ["END", "PAD", "START", "Encoded", "Words", "words"]
@@ -41,15 +39,7 @@ class Words:
         return self._values[ids].astype("float32") * self._scales[ids][..., None]
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _words() -> Words:
-    return Words()
-
-
+@loaded_once
 def words() -> Words:
     """The one table of this process."""
-    with _LOADING:
-        return _words()
+    return Words()

@@ -331,7 +331,9 @@ def test_drift_is_written_and_all_else_stays(before: str, after: str, end: str) 
     ("text", "said"),
     [
         pytest.param("mode: warn\n", "has no calibration section", id="not calibrated"),
-        pytest.param("calibration: {at: a, cases: 1}\n", "write it below calibration yourself", id="on one line"),
+        pytest.param(
+            "calibration: &c {at: a}\noutput: *c\n", "below calibration yourself", id="an anchor that others use"
+        ),
     ],
 )
 def test_a_file_that_cannot_be_changed_stays(text: str, said: str) -> None:

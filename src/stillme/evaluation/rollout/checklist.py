@@ -17,6 +17,8 @@ __all__ = ["Check", "Found", "State", "checks_of", "next_in_order", "notes_on", 
 
 State = Literal["passed", "failed", "unknown"]
 SAMPLE: Final = "label the weekly sample: `stillme audit sample`, then `stillme audit review`"
+NEXT_WEEK: Final = "wait for the end of the week"
+Value = float | int | str | None
 _LIMITS: Final[Mapping[str, Callable[[Rollout], float]]] = {
     "hallucination_escape_rate": lambda rules: rules.max_escape_rate,
     "refusal_precision": lambda rules: rules.min_refusal_precision,
@@ -39,7 +41,7 @@ class Check:
 
     name: str
     state: State
-    value: float | int | str | None
+    value: Value
     threshold: float | int | str
     said: str
     way_out: str = ""
@@ -80,107 +82,76 @@ def checks_of(found: Found, step: Step) -> Iterator[Check]:
 def next_in_order(run: Run, step: Step) -> Check:
     """Whether the mode before the step has been reached; none is skipped."""
     wanted = BEFORE[step]
-    is_there = run.mode in (wanted, step)
     said = f"the last verdict was made in {run.mode or 'no mode: there is none'}, {step} comes after {wanted}"
-    return Check(
-        "step",
-        "passed" if is_there else "failed",
-        run.mode,
-        wanted,
-        said,
-        "" if is_there else f"go through {wanted} first",
-    )
+    return _held("step", run.mode in (wanted, step), run.mode, wanted, said, f"go through {wanted} first")
 
 
 def same_mode(run: Run, policy: Policy) -> Check:
     """Whether the policy is in the mode of the last verdict, so that the evidence can be about it."""
     said = f"the policy says {policy.mode}, the last verdict was made in {run.mode or 'none'}"
-    agree = policy.mode == run.mode
-    way_out = "" if agree else "serve this policy with this audit store, or name the one that is served"
-    return Check("policy_in_force", "passed" if agree else "failed", run.mode, policy.mode, said, way_out)
+    way_out = "serve this policy with this audit store, or name the one that is served"
+    return _held("policy_in_force", policy.mode == run.mode, run.mode, policy.mode, said, way_out)
+
+
+def _held(name: str, holds: bool, value: Value, threshold: float | str, said: str, way_out: str) -> Check:
+    """A check that was made; where it holds there is no way out to name."""
+    return Check(name, "passed" if holds else "failed", value, threshold, said, "" if holds else way_out)
+
+
+def _at_least(name: str, value: float, least: float, what: str, way_out: str) -> Check:
+    return _held(name, value >= least, value, least, f"{value:,} {what}, at least {least:,}", way_out)
 
 
 def _volume(found: Found, step: Step) -> Iterator[Check]:
     run, rules = found.run, found.rules
-    counted = run if run.mode in (BEFORE[step], step) else Run()
-    mode = run.mode if counted is run else BEFORE[step]
-    days = round(counted.days, 2)
-    yield _at_least(
-        "days", days, rules.min_days, f"days of verdicts in {mode}", "go on in this mode" if counted is run else ""
-    )
-    yield _at_least(
-        "verdicts",
-        counted.verdicts,
-        rules.min_verdicts,
-        f"verdicts in {mode}",
-        "go on in this mode" if counted is run else "",
-    )
-
-
-def _at_least(name: str, value: float, least: float, what: str, way_out: str) -> Check:
-    state: State = "passed" if value >= least else "failed"
-    return Check(
-        name, state, value, least, f"{value:,} {what}, at least {least:,}", way_out if state == "failed" else ""
-    )
+    counts = run.mode in (BEFORE[step], step)
+    counted, way_out = (run, "go on in this mode") if counts else (Run(), "")
+    mode = run.mode if counts else BEFORE[step]
+    yield _at_least("days", round(counted.days, 2), rules.min_days, f"days of verdicts in {mode}", way_out)
+    yield _at_least("verdicts", counted.verdicts, rules.min_verdicts, f"verdicts in {mode}", way_out)
 
 
 def _logged(found: Found) -> Check:
-    run, least = found.run, found.rules.min_logged_share
+    name, run, least = "logged_share", found.run, found.rules.min_logged_share
     total = run.logged + run.not_logged
     if not total:
-        return Check(
-            "logged_share", "unknown", None, least, "no verdict is recorded", "give the guard this audit store"
-        )
-    share = run.logged / total
-    said = (
-        f"{run.logged:,} of {total:,} verdicts recorded with decision, reasons, band and trace id, at least {least:.1%}"
-    )
+        return Check(name, "unknown", None, least, "no verdict is recorded", "give the guard this audit store")
+    share, counts = run.logged / total, f"{run.logged:,} of {total:,} verdicts"
+    said = f"{counts} recorded with decision, reasons, band and trace id, at least {least:.1%}"
     way_out = "move what waits in a journal: `stillme audit drain`; look for what is gone: `stillme audit stats`"
-    return Check(
-        "logged_share", "passed" if share >= least else "failed", share, least, said, "" if share >= least else way_out
-    )
+    return _held(name, share >= least, share, least, said, way_out)
 
 
 def _baseline(window: Window | None) -> Check:
+    name, wanted = "baseline", "measured"
     if window is None:
         return Check(
-            "baseline",
-            "unknown",
-            None,
-            "measured",
-            "no week with verdicts has ended",
-            "wait for the end of the first week",
+            name, "unknown", None, wanted, "no week with verdicts has ended", "wait for the end of the first week"
         )
     lacking = [figure.name for figure in window.figures if figure.unknown]
     weeks = ", ".join(window.weeks)
     if lacking:
-        return Check(
-            "baseline",
-            "unknown",
-            weeks,
-            "measured",
-            f"of {weeks} these are unknown: {', '.join(lacking)}",
-            f"label the sample of that week: `stillme audit sample --week {window.weeks[0]}`",
-        )
-    return Check("baseline", "passed", weeks, "measured", f"measured in {weeks}")
+        said = f"of {weeks} these are unknown: {', '.join(lacking)}"
+        way_out = f"label the sample of that week: `stillme audit sample --week {window.weeks[0]}`"
+        return Check(name, "unknown", weeks, wanted, said, way_out)
+    return Check(name, "passed", weeks, wanted, f"measured in {weeks}")
 
 
 def _meets(name: str, window: Window | None, rules: Rollout, step: Step) -> Check:
     """A figure against its limit; for enforce the upper end of the escape rate has to keep to it."""
     limit = _LIMITS[name](rules)
     if window is None:
-        return Check(
-            name, "unknown", None, limit, "no week after the baseline has ended", "wait for the end of the week"
-        )
+        return Check(name, "unknown", None, limit, "no week after the baseline has ended", NEXT_WEEK)
     figure = window.figure(name)
     if figure.unknown or figure.value is None:
         return Check(name, "unknown", figure.value, limit, figure_words(figure), SAMPLE)
     by_end = step == "enforce" and name == "hallucination_escape_rate"
     value = figure.high if by_end else figure.value
-    holds = value <= limit if name in LOWER_IS_BETTER else value >= limit
-    asked = f"{'at most' if name in LOWER_IS_BETTER else 'at least'} {limit:.1%}{' at the upper end' if by_end else ''}"
-    way_out = "" if holds else _way_out(figure, limit, by_end)
-    return Check(name, "passed" if holds else "failed", value, limit, f"{figure_words(figure)}, {asked}", way_out)
+    falls = name in LOWER_IS_BETTER
+    asked = f"{'at most' if falls else 'at least'} {limit:.1%}{' at the upper end' if by_end else ''}"
+    holds = value <= limit if falls else value >= limit
+    said = f"{figure_words(figure)}, {asked}"
+    return _held(name, holds, value, limit, said, "" if holds else _way_out(figure, limit, by_end))
 
 
 def _way_out(figure: Figure, limit: float, by_end: bool) -> str:
@@ -201,14 +172,7 @@ def _no_worse(found: Found) -> Check:
     """Against the baseline no figure may be worse by more than it may move in a week."""
     most = found.rules.max_weekly_change
     if found.baseline is None or found.current is None:
-        return Check(
-            "no_worse_than_baseline",
-            "unknown",
-            None,
-            most,
-            "there is no week after the baseline",
-            "wait for the end of the week",
-        )
+        return Check("no_worse_than_baseline", "unknown", None, most, "there is no week after the baseline", NEXT_WEEK)
     moved = {n: _worsening(n, found.baseline.figure(n), found.current.figure(n)) for n in FIGURES}
     moved = {n: None if distance is None else max(0.0, distance) for n, distance in moved.items()}
     return _moved("no_worse_than_baseline", moved, most, "worse than in the baseline")
@@ -247,14 +211,7 @@ def _stable(found: Found) -> Check:
     """Between the last two weeks no figure may move by more than the policy allows, to the better or to the worse."""
     most = found.rules.max_weekly_change
     if len(found.weeks) < 2:
-        return Check(
-            "stable",
-            "unknown",
-            None,
-            most,
-            "fewer than two weeks with verdicts have ended",
-            "wait for the end of the week",
-        )
+        return Check("stable", "unknown", None, most, "fewer than two weeks with verdicts have ended", NEXT_WEEK)
     before, after = found.weeks
     moved = {n: _worsening(n, before.figure(n), after.figure(n)) for n in FIGURES}
     moved["not_answered"] = _worsening("not_answered", before.not_answered, after.not_answered)
@@ -268,13 +225,10 @@ def _moved(name: str, moved: Mapping[str, float | None], most: float, words: str
     worst = max(known, key=lambda n: (known[n], n), default=None)
     value = known[worst] if worst else None
     said = f"{worst} moved most, {100 * (value or 0):.1f} points {words}, at most {100 * most:.1f}" if worst else words
-    if value is not None and value > most + 1e-12:
-        return Check(
-            name, "failed", value, most, said, "find out what changed: `stillme policy diff`, `stillme audit list`"
-        )
-    if lacking:
+    holds = value is None or value <= most + 1e-12
+    if holds and lacking:
         return Check(name, "unknown", value, most, f"{said}; unknown: {', '.join(lacking)}", SAMPLE)
-    return Check(name, "passed", value, most, said)
+    return _held(name, holds, value, most, said, "find out what changed: `stillme policy diff`, `stillme audit list`")
 
 
 def notes_on(found: Found) -> Iterator[str]:

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from stillme.audit.chain.record import Entry, from_word
 from stillme.errors import PolicyError
+from stillme.evaluation.runs.comparison import holm
+from stillme.policy.edits import with_value
 from stillme.policy.reader import parsed
 from stillme.reasons import Decision, Reason
 
@@ -177,7 +179,9 @@ def drift_of(reference: Mapping[str, Any] | Summary, traffic: Summary) -> Drift:
         return Drift("too few", None, traffic.cases, needed, (), left)
     left_out: list[str] = []
     raw = [*_numbers(before, traffic, left_out), *_shares(before, traffic, left_out)]
-    found = tuple(sorted(_holm(raw), key=lambda c: (not c.drifted, c.adjusted, -c.distance, c.name)))
+    adjusted = holm([each.p for each in raw])
+    shifts = [replace(each, adjusted=p or 0.0) for each, p in zip(raw, adjusted, strict=True)]
+    found = tuple(sorted(shifts, key=lambda c: (not c.drifted, c.adjusted, -c.distance, c.name)))
     drifted = [c for c in found if c.drifted]
     outcome: Literal["drifted", "no drift shown"] = "drifted" if drifted else "no drift shown"
     return Drift(
@@ -193,14 +197,6 @@ def _reason(drifted: Sequence[Comparison], cases: int) -> str:
 
 def _p(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def _holm(comparisons: Sequence[Comparison]) -> Iterator[Comparison]:
-    """The comparisons with p-values adjusted for how many there are, by Holm's method."""
-    highest = 0.0
-    for rank, each in enumerate(sorted(comparisons, key=lambda c: (c.p, c.name))):
-        highest = max(highest, min(1.0, each.p * (len(comparisons) - rank)))
-        yield Comparison(each.name, each.before, each.now, each.distance, each.p, highest, each.detail)
 
 
 # numbers
@@ -373,40 +369,14 @@ def _observed(entry: Entry, decided: bool) -> Observation | None:
 def with_drift_recorded(content: bytes, file: str, reason: str) -> bytes:
     """The text of a policy file with `calibration.drifted` set to the reason and all else as it was.
 
-    The reason takes one line, which is checked by reading the file again; where that is no line of its own it is a PolicyError.
+    That is checked by reading the file again; where other keys share the section it is a PolicyError.
     """
     source = parsed(content, file)
-    key = ("calibration", "drifted")
-    found = source.settings.get("calibration")
-    if not isinstance(found, Mapping):
+    section = source.settings.get("calibration")
+    if not isinstance(section, Mapping):
         raise PolicyError(f"{file} has no calibration section: run `stillme calibrate` first")
-    lines = content.decode("utf-8-sig").splitlines(keepends=True)
-    at = source.lines[key if key in source.lines else ("calibration",)] - 1
-    end = "\r\n" if lines[at].endswith("\r\n") else "\n"
-    first = min(n for path, n in source.lines.items() if len(path) == 2 and path[0] == "calibration") - 1
-    margin = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-    written = f"{margin}drifted: {json.dumps(reason, ensure_ascii=True)}{end}"
-    if key in source.lines:
-        lines[at : _end_of(lines, at, margin)] = [written]
-    else:
-        lines.insert(at + 1, written)
-    changed = "".join(lines).encode()
-    wanted = {**source.settings, "calibration": {**found, "drifted": reason}}
-    if not _reads_as(changed, file, wanted):
+    changed = with_value(content, ("calibration", "drifted"), json.dumps(reason))
+    wanted = {**source.settings, "calibration": {**section, "drifted": reason}}
+    if parsed(changed, file).settings != wanted:
         raise PolicyError(f"drifted cannot be written into {file}: write it below calibration yourself: {reason}")
     return changed
-
-
-def _end_of(lines: Sequence[str], at: int, margin: str) -> int:
-    """Where the value that begins in a line ends: a long text goes on in lines that are indented deeper."""
-    end = at + 1
-    while end < len(lines) and lines[end].startswith(f"{margin} ") and lines[end].strip():
-        end += 1
-    return end
-
-
-def _reads_as(content: bytes, file: str, wanted: Mapping[str, Any]) -> bool:
-    try:
-        return parsed(content, file).settings == wanted
-    except PolicyError:
-        return False
