@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from stillme.cli.verdict_text import Exit, complain, exit_code
+from stillme.cli.printing import Exit, complain
+from stillme.cli.verdict_text import exit_code
 from stillme.contract import FindingRecord, Metrics, Verdict
 from stillme.reasons import Decision, Gate
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from stillme.cli.audit.options import print_json, tell
 from stillme.cli.ingest import KNOWLEDGE, knowledge_store
+from stillme.cli.options import JSON
+from stillme.cli.printing import print_json, tell
 
 if TYPE_CHECKING:
     from stillme.storage.knowledge.store import Found
@@ -24,7 +25,7 @@ INDENT = "   "
 @click.argument("query")
 @KNOWLEDGE
 @click.option("--most", type=click.IntRange(1, 50), default=5, show_default=True, help="At most so many chunks.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a chunk, one on a line.")
+@JSON
 def search(query: str, store: str | None, most: int, as_json: bool) -> None:
     """Show the chunks that a chat would answer QUERY from: rank, similarity, id, title and text, the best first.
 
@@ -37,13 +38,10 @@ def search(query: str, store: str | None, most: int, as_json: bool) -> None:
         documents = opened.counts("knowledge")[0]
     if as_json:
         for place, each in enumerate(found, 1):
-            print_json(_row(place, each))
+            figures = {"place": place, "rank": each.rank, "similarity": each.similarity}
+            print_json(figures | asdict(each.chunk))
         return
     tell(_lines(found, documents))
-
-
-def _row(place: int, found: Found) -> dict[str, Any]:
-    return {"place": place, "rank": found.rank, "similarity": found.similarity, **asdict(found.chunk)}
 
 
 def _lines(found: tuple[Found, ...], documents: int) -> Iterator[str]:

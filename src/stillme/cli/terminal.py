@@ -22,7 +22,7 @@ from stillme.contract import ClaimVerdict, Conflict, FindingRecord, Verdict, Ver
 from stillme.reasons import Decision, Gate
 from stillme.response import reason_words
 
-__all__ = ["Page", "console", "progress", "visible"]
+__all__ = ["Page", "console", "plain_table", "progress", "visible"]
 
 STATUS_STYLE: Final = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "not_factual": "dim"}
 OUTCOME_STYLE: Final = {"passed": "green", "flagged": "yellow", "skipped": "dim", "errored": "bold red"}
@@ -185,6 +185,14 @@ def _outcome(finding: FindingRecord) -> Text:
 
 def _score(claim: ClaimVerdict) -> Text:
     return Text("" if claim.score is None else f"{claim.score:.2f}")
+
+
+def plain_table(*headings: str, whole: int = 0, gap: int = 0) -> Table:
+    """A table without lines: cells fold, those of the first `whole` columns do not; `gap` blank lines part the rows."""
+    table = Table(box=None, padding=(0, 2, gap, 0), pad_edge=False, header_style="bold underline")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=number < whole)
+    return table
 
 
 def _grid(rows: Sequence[tuple[Text, Text, Text]]) -> Table | None:

@@ -17,7 +17,6 @@ from stillme.evaluation.rollout.promotion import promote
 from stillme.policy import Policy
 from tests.evaluation.support import CHECKS, NOW, QUOTAS
 
-
 FILE = "# ours\nmode: monitor  # since January\nrollout:\n  min_verdicts: 100\n"
 
 

@@ -6,17 +6,15 @@ What people wrote passes through `visible`; a text of several lines never begins
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from stillme.cli.terminal import Page, console, visible
+from stillme.cli.terminal import Page, plain_table, visible
 
 if TYPE_CHECKING:
     from stillme.audit.chain.checking import Checked
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "agreement_lines",
-    "bar",
     "checked_lines",
     "on_one_line",
     "record_page",
@@ -53,15 +50,6 @@ def on_one_line(text: object) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """A number with its noun."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-@contextmanager
-def bar(total: int | None, words: str) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr that disappears when the work is done."""
-    columns = (MofNCompleteColumn(), TextColumn(words), BarColumn(bar_width=None), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False) as shown:
-        task = shown.add_task("", total=total)
-        yield lambda more: shown.update(task, advance=more)
 
 
 # verify
@@ -163,16 +151,13 @@ def _value(value: Any) -> str:
 
 def records_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """Records, two lines each: what was decided and why, and the question."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
-    for heading in ("time (UTC)", "record", "decision"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("reasons, question", overflow="fold")
+    table = plain_table("time (UTC)", "record", "decision", "reasons, question", whole=3)
     for row in rows:
-        said = row.get("decision") or row.get("label") or row.get("state") or row["kind"] or "removed"
+        what = row.get("decision") or row.get("label") or row.get("state") or row["kind"] or "removed"
         table.add_row(
-            str(row.get("at") or "")[:16].replace("T", " "),
+            _minute(str(row.get("at") or "")),
             Text(str(row.get("id") or f"#{row['seq']}")[:SHORT_ID]),
-            Text(visible(said, encoding), style=DECISION_STYLE.get(said, "")),
+            Text(visible(what, encoding), style=DECISION_STYLE.get(what, "")),
             _about(row, encoding),
         )
     return table
@@ -218,16 +203,12 @@ def _figure(figure: Figure, form: str) -> str:
 
 def sample_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """What to review, in this order."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
-    for heading in ("record", "time (UTC)"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("drawn from", overflow="fold")
-    table.add_column("speaks for", justify="right")
-    table.add_column("reviewed")
+    table = plain_table("record", "time (UTC)", "drawn from", "speaks for", "reviewed", whole=2)
     for row in rows:
         stratum = Text(visible(row["stratum"], encoding), style=DECISION_STYLE.get(row["decision"], ""))
-        said = "yes" if row["reviewed"] else ""
-        table.add_row(Text(row["trace"][:SHORT_ID]), _minute(row["at"]), stratum, f"{row['weight']:.1f}", said)
+        weight = Text(f"{row['weight']:.1f}", justify="right")
+        reviewed = "yes" if row["reviewed"] else ""
+        table.add_row(Text(row["trace"][:SHORT_ID]), _minute(row["at"]), stratum, weight, reviewed)
     return table
 
 
@@ -240,9 +221,8 @@ def record_page(
     facts: Mapping[str, str],
     reviews: Sequence[ReviewLine],
     notice: str | None,
-    encoding: str,
-    *,
     all_findings: bool,
+    encoding: str,
 ) -> RenderableType:
     """A record on a page: the verdict as `stillme verify` shows it, then its reviews and its place in the chain."""
     parts: list[RenderableType] = []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.audit.options import FORM, LABELS, human_wanted, print_json, takes_store, tell
+from stillme.cli.options import FORM, JSON, LABELS, takes_store
+from stillme.cli.printing import draw, human_wanted, print_json, tell
 from stillme.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def review(
 @click.command(short_help="Show how far reviewers agree.")
 @click.option("--since", metavar="TIME", help="Reviews given from this day or point in time on.")
 @click.option("--until", metavar="TIME", help="Reviews given before this day or point in time.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of words.")
+@JSON
 @takes_store()
 def reviews(store: AuditStore, since: str | None, until: str | None, as_json: bool) -> None:
     """Count the labels and say how far reviewers agree where several labelled one verdict.
@@ -131,10 +133,8 @@ def _print_sample(rows: list[dict[str, Any]], drawn: Sample, week: str, human: b
     """The rows, and on stderr what they were drawn from."""
     if human:
         from stillme.cli.audit.pages import sample_table
-        from stillme.cli.terminal import console
 
-        out = console()
-        out.print(sample_table(rows, out.encoding))
+        draw(partial(sample_table, rows))
     else:
         for row in rows:
             print_json(row)

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stillme.cli.terminal import visible
+from stillme.cli.terminal import plain_table, visible
 from stillme.evaluation.runs.metrics import MANDATORY, SLICED_BY, Rate, Score, Tally
 from stillme.reasons import Decision
 
@@ -70,7 +70,7 @@ def _latency(tally: Tally) -> Iterator[str]:
 
 
 def _figures(figures: Iterable[Rate | Score]) -> Table:
-    table = _table("metric", "value", "95 % interval", "counted")
+    table = plain_table("metric", "value", "95 % interval", "counted")
     for figure in figures:
         name = Text(figure.name, style="bold" if figure.name in MANDATORY else "")
         table.add_row(name, *_cells(figure))
@@ -95,14 +95,14 @@ def _interval(rate: Rate) -> str:
 
 
 def _decisions(tally: Tally) -> Table:
-    table = _table("expected", *(f"decided {d.value}" for d in Decision))
+    table = plain_table("expected", *(f"decided {d.value}" for d in Decision))
     for expected in Decision:
         table.add_row(expected.value, *(str(tally.confusion[expected.value, d.value]) for d in Decision))
     return table
 
 
 def _reasons(tally: Tally, encoding: str) -> Table:
-    table = _table("reason code", "precision", "named", "recall", "expected")
+    table = plain_table("reason code", "precision", "named", "recall", "expected")
     for reason in tally.reasons():
         precision, recall = reason.precision, reason.recall
         named, expected = (f"{r.numerator} / {r.denominator}" for r in (precision, recall))
@@ -113,7 +113,7 @@ def _reasons(tally: Tally, encoding: str) -> Table:
 
 
 def _sliced(by: str, rows: list[tuple[str, Tally]], encoding: str) -> Table:
-    table = _table(by, "cases", *MANDATORY, "false_refusal_rate")
+    table = plain_table(by, "cases", *MANDATORY, "false_refusal_rate")
     for value, tally in rows:
         cells = [_in_short(tally.rate(name)) for name in (*MANDATORY, "false_refusal_rate")]
         table.add_row(visible(value, encoding), str(tally.cases), *cells)
@@ -146,7 +146,7 @@ def comparison_page(comparison: Comparison, encoding: str) -> RenderableType:
 
 
 def _flips(comparison: Comparison) -> Table:
-    table = _table("before", "after", "cases")
+    table = plain_table("before", "after", "cases")
     for before, after, count in comparison.flips:
         table.add_row(before, after, str(count))
     return table
@@ -161,7 +161,7 @@ def _directions(comparison: Comparison) -> str:
 
 
 def _differences(differences: Iterable[Difference]) -> Table:
-    table = _table("metric", "before", "after", "difference, 95 %", "p", "p (Holm)", "")
+    table = plain_table("metric", "before", "after", "difference, 95 %", "p", "p (Holm)", "")
     for d in differences:
         if d.value is None:
             table.add_row(
@@ -179,14 +179,7 @@ def _p(value: float | None) -> str:
 
 
 def _examples(comparison: Comparison, encoding: str) -> Table:
-    table = _table("case", "expected", "before", "after", "right")
+    table = plain_table("case", "expected", "before", "after", "right")
     for change in comparison.examples[:EXAMPLES_SHOWN]:
         table.add_row(visible(change.id, encoding), change.expected or "-", change.before, change.after, change.right)
-    return table
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
     return table

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import asdict
-from datetime import UTC, datetime
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.audit.options import Wanted, followed, human_wanted, opened, print_json, takes_filters, tell
-from stillme.cli.verdict_text import Exit, complain
+from stillme.cli.options import FORM, Wanted, moment_given, opened, takes_filters
+from stillme.cli.printing import Exit, complain, followed, human_wanted, print_json, tell
 from stillme.errors import InputError, shown, without_secrets
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ FAIL_HELP = (
 @click.option("--examples", type=click.IntRange(min=0), default=3, show_default=True, help="For each direction.")
 @click.option("--as-of", metavar="TIME", help="The moment that cases without one are judged as of. Without: now.")
 @click.option("--fail-on", "limits", metavar="[WHAT=]N", multiple=True, help=FAIL_HELP)
-@click.option(
-    "--json/--human", "as_json", default=None, help="Without either: words on a terminal, else a JSON object."
-)
+@FORM
 @takes_filters
 @click.pass_context
 def diff(
@@ -75,7 +73,7 @@ def diff(
             raise InputError("filters and --fail-on are about requests: name cases or an audit store with --on")
         _print_changes(old, new, human_wanted(as_json))
         return
-    found = _judged(old, new, source, wanted, examples=examples, as_of=_moment(as_of))
+    found = _judged(old, new, source, wanted, examples=examples, as_of=moment_given(as_of))
     if human_wanted(as_json):
         tell(_lines(found, before, after, source))
     else:
@@ -91,7 +89,8 @@ def _judged(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> What
     from stillme.evaluation.whatif import Traffic, what_if
 
     if _is_store(source):
-        with opened(source, seals=False) as store, followed(count(store, _verdicts(wanted)), "verdicts") as follow:
+        verdicts = replace(wanted.filter, kind="verdict")
+        with opened(source, seals=False) as store, followed(count(store, verdicts), "verdicts") as follow:
             found = what_if(old, new, Traffic(store, wanted.filter), advance=follow, **how)
     else:
         if wanted.is_given:
@@ -117,20 +116,6 @@ def _is_store(source: str) -> bool:
             return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
     except (OSError, ValueError):  # the reader of cases says what is wrong with it
         return False
-
-
-def _verdicts(wanted: Wanted) -> Any:
-    from dataclasses import replace
-
-    return replace(wanted.filter, kind="verdict")
-
-
-def _moment(text: str | None) -> datetime:
-    if text is None:
-        return datetime.now(UTC)
-    from stillme.audit.query import moment
-
-    return datetime.fromisoformat(moment(text))
 
 
 def _limit(text: str) -> tuple[str, int]:
@@ -177,8 +162,6 @@ def _change_lines(changes: tuple[Change, ...]) -> Iterator[str]:
 
 
 def _value(value: Any) -> str:
-    import json
-
     text = (
         "(not there)" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     )
