@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from stillme.errors import InputError, PolicyError, nearest, shown
+from stillme.errors import InputError, PolicyError, shown, way_out
 from stillme.evaluation.calibration.thresholds import Gates, Settings
 from stillme.evaluation.changes import policy_changes
 from stillme.evaluation.runs.case_files import CaseFile
@@ -35,7 +35,7 @@ from stillme.evaluation.runs.curves import (
     Sweep,
     reliability_bins,
 )
-from stillme.evaluation.runs.intervals import clopper_pearson
+from stillme.evaluation.runs.intervals import clopper_pearson, fewest
 from stillme.evaluation.runs.metrics import MANDATORY, RATES, SCORES, SLICED_BY, Metrics, Rate, Tally, rate_of
 from stillme.evaluation.runs.run import Run
 from stillme.pages import charts
@@ -89,6 +89,8 @@ HASH_SHOWN: Final = 12
 SMALL: Final = 30
 """A slice with fewer scored cases says little."""
 WIDTH_WANTED: Final = 0.10
+MOST_TRIALS: Final = 10_000
+"""More than the widest interval of that width takes."""
 SHOWN_IN_SLICES: Final = (*MANDATORY, "false_refusal_rate")
 KIND_RATES: Final[Mapping[Kind, str]] = {
     "escape": "hallucination_escape_rate",
@@ -142,10 +144,7 @@ def _check(runs: Sequence[Run], notes: Mapping[str, str], cases: CaseFile | None
     if not 1 <= len(runs) <= MOST_RUNS:
         raise InputError(f"a case study is of 1 to {MOST_RUNS} runs, got {len(runs)}")
     for key in [key for key in notes if key not in NOTES]:
-        guess = nearest(key, NOTES)
-        raise InputError(
-            f"{shown(key)} is no note: {f'did you mean {guess}?' if guess else 'notes are ' + ', '.join(NOTES)}"
-        )
+        raise InputError(f"{shown(key)} is no note: {way_out(key, NOTES, 'notes are')}")
     first = runs[0].heading
     for run in runs[1:]:
         if run.heading.cases_sha256 != first.cases_sha256:
@@ -666,18 +665,12 @@ def _too_little(run: _Summary) -> Iterator[Inline]:
 def _needed(rate: Rate) -> int:
     """About how many counts it takes, at the share seen so far, for an interval of ten points or less."""
     share = 0.5 if rate.value is None else rate.value
-    low, high = 0, 1
-    while _width(share, high) > WIDTH_WANTED:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _width(share, middle) <= WIDTH_WANTED else (middle, high)
-    return high
 
+    def is_narrow(trials: int) -> bool:
+        ends = clopper_pearson(round(share * trials), trials)
+        return ends.high - ends.low <= WIDTH_WANTED
 
-def _width(share: float, trials: int) -> float:
-    ends = clopper_pearson(round(share * trials), trials)
-    return ends.high - ends.low
+    return fewest(is_narrow, MOST_TRIALS) or MOST_TRIALS
 
 
 def _example(mistake: Mistake, case: Case | None) -> Example:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -62,17 +62,19 @@ def _unknown_key(schema: dict[str, Any], path: KeyPath) -> str:
     elsewhere = [
         f"{name}.{key}" for name in schema["properties"] if key in _node(schema, (name,)).get("properties", {})
     ]
-    guess = elsewhere[0] if elsewhere else f"validators.{key}" if key in BUILT_IN else nearest(key, valid)
-    hint = f"did you mean {guess}? " if guess else ""
-    return f"unknown key {dotted(path)}: {hint}valid keys: {', '.join(valid)}"
+    elsewhere += [f"validators.{key}"] if key in BUILT_IN else []
+    return f"unknown key {dotted(path)}: {_valid_keys(next(iter(elsewhere), None) or nearest(key, valid), valid)}"
+
+
+def _valid_keys(guess: str | None, valid: Iterable[str]) -> str:
+    return f"{f'did you mean {guess}? ' if guess else ''}valid keys: {', '.join(valid)}"
 
 
 def validator_problems(given: object) -> Iterator[Problem]:
     """What is wrong under `validators`, beyond the types of the options that all of them have."""
-    if isinstance(given, Mapping):
-        for name, options in given.items():
-            if isinstance(name, str):
-                yield from _option_problems(name, options if isinstance(options, Mapping) else {})
+    for name, options in given.items() if isinstance(given, Mapping) else ():
+        if isinstance(name, str):
+            yield from _option_problems(name, options if isinstance(options, Mapping) else {})
 
 
 def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[Problem]:
@@ -104,9 +106,7 @@ def _unfit(name: str, key: str, value: object, known: Mapping[str, Parameter]) -
     path: KeyPath = ("validators", name, key)
     if key not in known:
         valid = [*ValidatorOptions.model_fields, *(each for each, parameter in known.items() if parameter.schema)]
-        guess = nearest(key, valid)
-        hint = f"did you mean {guess}? " if guess else ""
-        return f"unknown parameter {dotted(path)}: {hint}valid keys: {', '.join(valid)}"
+        return f"unknown parameter {dotted(path)}: {_valid_keys(nearest(key, valid), valid)}"
     schema = known[key].schema
     if schema is None:
         return f"{dotted(path)} cannot be set in a policy: give Guard an instance, validators=[{name}({key}=...)]"
@@ -143,10 +143,9 @@ def _kind(node: Mapping[str, Any], is_number: bool = False) -> str:
     if "enum" in node:
         return f"one of {', '.join(str(choice) for choice in node['enum'])}"
     kind = node.get("type")
-    if kind in ("number", "integer"):
-        return _range(
-            node, "" if is_number and kind == "number" else "a number " if kind == "number" else "a whole number "
-        )
+    nouns = {"number": "" if is_number else "a number ", "integer": "a whole number "}
+    if kind in nouns:
+        return _range(node, nouns[str(kind)])
     if kind == "array":
         return f"a list of {_kind(node.get('items', {}))}"
     if kind == "object":

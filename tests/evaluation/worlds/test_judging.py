@@ -10,7 +10,7 @@ import pytest
 from stillme import Guard
 from stillme.errors import InputError
 from stillme.evaluation.worlds.documents import Document, WorldClaim
-from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words, questions_for, with_other_sources
+from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words, questions_for
 
 PLAIN = {"grounding": {"model": "none"}}
 
@@ -63,14 +63,6 @@ def test_shared_words_cannot_tell_the_worlds_of_a_swap_apart() -> None:
     (judged,) = by_shared_words([swap])
 
     assert judged.answers[0][0] == judged.answers[0][1]
-
-
-def test_other_sources_are_those_of_another_document() -> None:
-    """Claims keep their labels, and nothing they could be read from."""
-    first, second = with_other_sources([OPENING, RENT])
-
-    assert (first.claims, first.worlds) == (OPENING.claims, RENT.worlds)
-    assert (second.claims, second.worlds) == (RENT.claims, OPENING.worlds)
 
 
 def test_another_tool_answers_what_was_written_for_it(tmp_path: Path) -> None:

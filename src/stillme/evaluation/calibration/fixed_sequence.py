@@ -8,6 +8,7 @@ the number of steps.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -141,14 +142,7 @@ def fewest_cases(max_escape_rate: float, error: float) -> int:
 
 def most_escapes(cases: int, max_escape_rate: float, error: float) -> int:
     """How many of the cases may escape for the rate to be shown; -1 where not even none would do."""
-    low, high = -1, cases
-    while high - low > 1:
-        middle = (low + high) // 2
-        if binomial_at_most(middle, cases, max_escape_rate) <= error:
-            low = middle
-        else:
-            high = middle
-    return low
+    return bisect_right(range(cases), error, key=lambda escaped: binomial_at_most(escaped, cases, max_escape_rate)) - 1
 
 
 def steps_passed(limits: NDArray[np.float64], max_escape_rate: float, error: float) -> int:

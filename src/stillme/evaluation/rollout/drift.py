@@ -19,6 +19,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from stillme.audit.chain.record import Entry, from_word
@@ -211,25 +212,19 @@ def _numbers(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Com
                 f"{name}: {sizes[0]:,} cases before and {sizes[1]:,} now have one, {LEAST_CASES} are needed"
             )
             continue
-        distance, edge = _largest_gap(first, second, EDGES[name])
+        below, distance, edge = _largest_gap(first, second, EDGES[name])
         p = kolmogorov_tail(distance, *sizes)
-        below = [
-            sum(counts[: EDGES[name].index(edge) + 1]) / size
-            for counts, size in zip((first, second), sizes, strict=True)
-        ]
         detail = f"below {edge:g}: {below[0]:.1%} before, {below[1]:.1%} now"
         yield Comparison(name, *sizes, distance, p, p, detail)
 
 
-def _largest_gap(first: Sequence[int], second: Sequence[int], edges: Sequence[float]) -> tuple[float, float]:
-    """The largest difference of two distribution functions at the edges, and where it is."""
-    one, other, best = 0, 0, (0.0, edges[0])
-    for counts, edge in zip(zip(first, second, strict=True), edges, strict=False):
-        one, other = one + counts[0], other + counts[1]
-        gap = abs(one / sum(first) - other / sum(second))
-        if gap > best[0]:
-            best = (gap, edge)
-    return best
+def _largest_gap(
+    first: Sequence[int], second: Sequence[int], edges: Sequence[float]
+) -> tuple[tuple[float, float], float, float]:
+    """Where two distribution functions differ most among the edges: both there, how far apart they are, and the edge."""
+    shares = [[below / sum(counts) for below in accumulate(counts)] for counts in (first, second)]
+    both, edge = max(zip(zip(*shares, strict=True), edges, strict=False), key=lambda at: abs(at[0][0] - at[0][1]))
+    return both, abs(both[0] - both[1]), edge
 
 
 def kolmogorov_tail(distance: float, first: int, second: int) -> float:

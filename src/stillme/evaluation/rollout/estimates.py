@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from stillme.evaluation.runs.intervals import CONFIDENCE, Interval, clopper_pearson
+from stillme.evaluation.runs.intervals import CONFIDENCE, Interval, clopper_pearson, fewest
 
 __all__ = ["Figure", "Part", "figure_words", "interval", "needed"]
 
@@ -62,14 +62,9 @@ def _exact(part: Part, times: float, confidence: float) -> Interval:
 
 def needed(figure: Figure, most: float) -> int | None:
     """How many times as many reviews would bring the upper end down to `most`, were they like these; None where none would."""
-    low, high = 1, MOST_TIMES
-    if not figure.parts or interval(figure.parts, times=high).high > most:
+    if not figure.parts:
         return None
-    while low < high:
-        middle = (low + high) // 2
-        fits = interval(figure.parts, times=middle).high <= most
-        low, high = (low, middle) if fits else (middle + 1, high)
-    return low
+    return fewest(lambda times: interval(figure.parts, times).high <= most, MOST_TIMES)
 
 
 def figure_words(figure: Figure) -> str:

@@ -19,10 +19,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from stillme.contract import VerifyRequest, parse_request
-from stillme.errors import InputError, nearest, shown
+from stillme.errors import InputError, shown, way_out
 from stillme.evaluation.runs.cases import Case, ClaimLabel
 from stillme.evaluation.runs.input_files import STDIN, json_value, opened_input, plain_name
 
@@ -176,8 +176,7 @@ def _csv_rows(stream: BinaryIO, name: str) -> Generator[Place, None, None]:
 def _check_columns(columns: list[str], name: str) -> None:
     for column in columns:
         if column not in COLUMNS and not CONTEXT.fullmatch(column):
-            guess = nearest(column, COLUMNS)
-            hint = f"did you mean {guess}?" if guess else f"columns are {', '.join(COLUMNS)}"
+            hint = way_out(column, COLUMNS, "columns are")
             raise InputError(f"{name} line 1: {shown(column)} is no column: {hint}")
     for column in columns:
         if columns.count(column) > 1:
@@ -254,19 +253,11 @@ def _explain(error: ValidationError) -> str:
 def _problem(kind: str, loc: tuple[int | str, ...], message: str, value: object) -> str:
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
     if kind == "extra_forbidden":
-        known = _model_of(loc).model_fields
-        guess = nearest(str(loc[-1]), known)
-        hint = f"did you mean {guess}?" if guess else f"valid keys: {', '.join(known)}"
-        return f"unknown key {shown(field)}: {hint}"
+        known = Case if len(loc) == 1 else VerifyRequest if loc[0] == "request" else ClaimLabel
+        return f"unknown key {shown(field)}: {way_out(str(loc[-1]), known.model_fields, 'valid keys:')}"
     if kind == "missing":
         return f"{field} is missing: it is required"
     text = message.removeprefix("Value error, ").replace("Input should", "should")
     if not field:
         return text
     return f"{field}: {text}, got {shown(value)}"
-
-
-def _model_of(loc: tuple[int | str, ...]) -> type[BaseModel]:
-    if len(loc) > 1:
-        return VerifyRequest if loc[0] == "request" else ClaimLabel
-    return Case

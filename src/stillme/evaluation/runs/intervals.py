@@ -7,6 +7,8 @@ what they say on average.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -18,6 +20,7 @@ __all__ = [
     "beta_quantile",
     "binomial_at_most",
     "clopper_pearson",
+    "fewest",
     "incomplete_beta",
     "upper_bound",
     "wilson",
@@ -72,6 +75,17 @@ def binomial_at_most(successes: int, trials: int, p: float) -> float:
     if successes < 0:
         return 0.0
     return 1.0 if successes >= trials else incomplete_beta(1 - p, trials - successes, successes + 1, complement=p)
+
+
+def fewest(holds: Callable[[int], bool], most: int) -> int | None:
+    """The least number from 1 on that holds, found by doubling and halving; None where none up to `most` does."""
+    high = 1
+    while not holds(high):
+        if high >= most:
+            return None
+        high = min(2 * high, most)
+    low = high // 2 + 1
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 def _check(successes: float, trials: float, confidence: float) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from stillme.errors import InputError, nearest, shown
-from stillme.evaluation.runs.intervals import clopper_pearson
+from stillme.errors import InputError, shown, way_out
+from stillme.evaluation.runs.intervals import clopper_pearson, fewest
 from stillme.evaluation.runs.metrics import ALIASES, RATES, SCORES, Rate, Tally
 
 __all__ = ["COUNTS", "Bar", "Outcome", "check_bars", "parse_bar", "trials_needed"]
@@ -58,8 +58,7 @@ def parse_bar(kind: Literal["max", "min"], text: str) -> Bar:
     known = ALIASES.get(name, name)
     choices = (*RATES, *SCORES, *COUNTS, *ALIASES)
     if known not in choices:
-        guess = nearest(name, choices)
-        hint = f"did you mean {guess}?" if guess else f"there are {', '.join(choices)}"
+        hint = way_out(name, choices, "there are")
         raise InputError(f"--{kind} {shown(text)}: {shown(name)} is no metric: {hint}")
     limit = _number(value) if equals else None
     if limit is None or not 0 <= limit <= (float("inf") if known in COUNTS else 1):
@@ -80,15 +79,7 @@ def trials_needed(rate: float, bar: Bar) -> int | None:
     """How many trials at this rate bring the far end of the exact 95 % interval within a bar; None where none of ours do."""
     if not bar.allows(rate) or rate == bar.limit:
         return None
-    low, high = 1, 2
-    while high < MOST_TRIALS and not _within(rate, high, bar):
-        low, high = high, high * 2
-    if high >= MOST_TRIALS:
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _within(rate, middle, bar) else (middle, high)
-    return high
+    return fewest(lambda trials: _within(rate, trials, bar), MOST_TRIALS)
 
 
 def _within(rate: float, trials: int, bar: Bar) -> bool:

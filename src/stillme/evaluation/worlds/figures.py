@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,57 +20,51 @@ GROUPS: Final = ("all", "en", "vi", "across")
 SUPPORTED: Final = LABELS[0]
 
 
-@dataclass(slots=True)
+RATES: Final = {
+    "both_worlds": ("right in both", "flipped"),
+    "order": ("in order", "flipped"),
+    "supported_seen": ("supported, right", "supported"),
+    "others_seen": ("other, right", "other"),
+    "sure_right": ("sure, right", "sure"),
+    "sure_share": ("sure", "answers"),
+}
+"""What each rate is a share of, as it is counted."""
+
+
 class Tally:
     """What is counted of a group of claims."""
 
-    flipped: int = 0
-    right_in_both: int = 0
-    in_order: int = 0
-    supported: int = 0
-    supported_right: int = 0
-    other: int = 0
-    other_right: int = 0
-    sure: int = 0
-    sure_right: int = 0
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
 
     def add(self, claim: WorldClaim, answers: tuple[Answer, ...]) -> None:
         """Count one claim in all its worlds."""
-        for label, answer in zip(claim.labels, answers, strict=True):
-            self._add_answer(label == SUPPORTED, answer)
+        truths = [label == SUPPORTED for label in claim.labels]
+        for truth, answer in zip(truths, answers, strict=True):
+            kind = "supported" if truth else "other"
+            sure = {"sure": answer.is_sure, "sure, right": answer.is_sure and truth}
+            self._counts.update({"answers": 1, kind: 1, f"{kind}, right": answer.supported == truth, **sure})
         if claim.is_flipped:
-            truths = [label == SUPPORTED for label in claim.labels]
-            self.flipped += 1
-            self.right_in_both += all(a.supported == truth for a, truth in zip(answers, truths, strict=True))
-            true, false = answers[truths.index(True)], answers[truths.index(False)]
-            self.in_order += true.score > false.score
+            right = all(answer.supported == truth for answer, truth in zip(answers, truths, strict=True))
+            in_order = answers[truths.index(True)].score > answers[truths.index(False)].score
+            self._counts.update({"flipped": 1, "right in both": right, "in order": in_order})
 
-    def _add_answer(self, truth: bool, answer: Answer) -> None:
-        if truth:
-            self.supported += 1
-            self.supported_right += answer.supported
-        else:
-            self.other += 1
-            self.other_right += not answer.supported
-        if answer.is_sure:
-            self.sure += 1
-            self.sure_right += truth
+    @property
+    def flipped(self) -> int:
+        """Claims that one world supports and the other does not."""
+        return self._counts["flipped"]
 
     def rates(self) -> Iterator[Rate]:
         """Each figure with what was counted and its exact interval."""
-        yield rate_of("both_worlds", self.right_in_both, self.flipped)
-        yield rate_of("order", self.in_order, self.flipped)
-        yield rate_of("supported_seen", self.supported_right, self.supported)
-        yield rate_of("others_seen", self.other_right, self.other)
-        yield rate_of("sure_right", self.sure_right, self.sure)
-        yield rate_of("sure_share", self.sure, self.supported + self.other)
+        for name, (part, whole) in RATES.items():
+            yield rate_of(name, self._counts[part], self._counts[whole])
 
     @property
     def balanced_accuracy(self) -> float | None:
         """The mean of the shares of supported and of other claims that are judged right."""
-        if not self.supported or not self.other:
-            return None
-        return (self.supported_right / self.supported + self.other_right / self.other) / 2
+        rates = {rate.name: rate.value for rate in self.rates()}
+        supported, other = rates["supported_seen"], rates["others_seen"]
+        return None if supported is None or other is None else (supported + other) / 2
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""

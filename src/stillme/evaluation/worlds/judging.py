@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from stillme.errors import InputError, shown
 from stillme.evaluation.worlds.documents import Document
 from stillme.guard import Guard
 
-__all__ = ["Answer", "Judged", "answers_of", "by_guard", "by_shared_words", "questions_for", "with_other_sources"]
+__all__ = ["Answer", "Judged", "answers_of", "by_guard", "by_shared_words", "questions_for"]
 
 BATCH: Final = 24
 WORD: Final = re.compile(r"\w+")
@@ -83,13 +83,6 @@ def by_shared_words(documents: Iterable[Document], share: float = 0.7) -> Iterat
 
 def _words(text: str) -> set[str]:
     return set(WORD.findall(text.casefold()))
-
-
-def with_other_sources(documents: Sequence[Document]) -> list[Document]:
-    """Every document with the sources of another one: what a judge still gets right here, it gets right without reading."""
-    two = [document for document in documents if len(document.worlds) > 1]
-    others = two[1:] + two[:1]
-    return [replace(own, worlds=other.worlds) for own, other in zip(two, others, strict=True)]
 
 
 # another tool
