@@ -25,7 +25,7 @@ from stillme.cli.options import JSON, KEY, MODE, POLICY, STORE_VARIABLE, chosen_
 from stillme.cli.printing import Exit, complain, draw, print_json, print_text
 from stillme.cli.search import search
 from stillme.cli.serve import keys, serve
-from stillme.cli.verdict_text import Report
+from stillme.cli.verdict_text import VerdictPrinter
 from stillme.errors import InputError, PolicyError, StillMeError, shown
 from stillme.languages import DEFAULT, languages
 from stillme.version import __version__
@@ -125,7 +125,7 @@ def verify(
         chosen = loaded.with_changes({"mode": mode}) if mode else loaded
         guard = Guard(chosen, grounder=judge_from_environment(grounder_for(chosen)), audit=audit)
         results = verify_all(guard, chain([first], entries), caller or user_name())
-        ctx.exit(Report(**output).follow(results, size_of(file)))
+        ctx.exit(VerdictPrinter(**output).follow(results, size_of(file)))
 
 
 @cli.group("policy", short_help="Check or show a policy, print its schema.")

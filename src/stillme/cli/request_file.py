@@ -18,7 +18,7 @@ from stillme.errors import InputError
 from stillme.evaluation.runs.input_files import STDIN, json_value, opened_input, plain_name
 from stillme.guard import Guard, check_limits
 
-__all__ = ["Entry", "Result", "read_requests", "size_of", "verify_all"]
+__all__ = ["RequestEntry", "Result", "read_requests", "size_of", "verify_all"]
 
 BATCH: Final = 64
 MOST_BYTES: Final = 256 * 1024 * 1024
@@ -26,7 +26,7 @@ EXPECTED: Final = "expected a request as a JSON object, a list of them, or one a
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RequestEntry:
     """One request as it stands in the input; `problem` says why it is not JSON, `size` counts its bytes."""
 
     place: str
@@ -39,13 +39,13 @@ class Entry:
 class Result:
     """An entry with its request and verdict, or with the problem that kept it from one."""
 
-    entry: Entry
+    entry: RequestEntry
     request: VerifyRequest | None = None
     verdict: Verdict | None = None
     problem: str | None = None
 
 
-def verify_all(guard: Guard, entries: Iterable[Entry], caller: str | None = None) -> Iterator[list[Result]]:
+def verify_all(guard: Guard, entries: Iterable[RequestEntry], caller: str | None = None) -> Iterator[list[Result]]:
     """The results in order, in lists of at most `BATCH`, so that memory stays bounded whatever the file's size."""
     entries = iter(entries)
     while batch := list(islice(entries, BATCH)):
@@ -55,7 +55,7 @@ def verify_all(guard: Guard, entries: Iterable[Entry], caller: str | None = None
         yield [r if r.request is None else Result(r.entry, r.request, next(verdicts)) for r in results]
 
 
-def _prepared(guard: Guard, entry: Entry) -> Result:
+def _prepared(guard: Guard, entry: RequestEntry) -> Result:
     if entry.problem is not None:
         return Result(entry, problem=entry.problem)
     try:
@@ -75,13 +75,13 @@ def size_of(file: str) -> int | None:
     return found.st_size if file != STDIN and stat.S_ISREG(found.st_mode) else None
 
 
-def read_requests(file: str) -> Generator[Entry, None, None]:
+def read_requests(file: str) -> Generator[RequestEntry, None, None]:
     """The entries of a file (`-`: standard input); InputError if it cannot be read or holds none."""
     with opened_input(file) as stream:
         yield from _entries(stream, plain_name(file))
 
 
-def _entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
+def _entries(stream: BinaryIO, name: str) -> Iterator[RequestEntry]:
     """Line by line where the first line is an object by itself, so that a pipe is read as it flows; else the whole."""
     before, first = 0, stream.readline(MOST_BYTES)
     while first and not first.strip():
@@ -98,7 +98,7 @@ def _entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
     yield from _document(whole, name)
 
 
-def _document(whole: bytes, name: str) -> Iterator[Entry]:
+def _document(whole: bytes, name: str) -> Iterator[RequestEntry]:
     try:
         value = json_value(whole, "a request", 1)
     except InputError as error:
@@ -108,23 +108,23 @@ def _document(whole: bytes, name: str) -> Iterator[Entry]:
         yield from _lines(rows, name, 1)
         return
     if not isinstance(value, list):
-        yield Entry(name, len(whole), value)
+        yield RequestEntry(name, len(whole), value)
         return
     if not value:
         raise InputError(f"{name} is an empty list: {EXPECTED}")
     for number, item in enumerate(value, 1):
-        yield Entry(f"{name} item {number}", len(whole) // len(value), item)
+        yield RequestEntry(f"{name} item {number}", len(whole) // len(value), item)
 
 
-def _lines(rows: Iterable[bytes], name: str, start: int) -> Iterator[Entry]:
+def _lines(rows: Iterable[bytes], name: str, start: int) -> Iterator[RequestEntry]:
     for number, row in enumerate(rows, start):
         if not row.strip():
             continue
         place = f"{name} line {number}"
         try:
-            yield Entry(place, len(row), json_value(row.rstrip(), "a request", number))
+            yield RequestEntry(place, len(row), json_value(row.rstrip(), "a request", number))
         except InputError as error:
-            yield Entry(place, len(row), problem=str(error))
+            yield RequestEntry(place, len(row), problem=str(error))
 
 
 def _is_object(row: bytes, key: str | None = None) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stillme.cli.request_file import Result
     from stillme.contract import Verdict, VerifyRequest
 
-__all__ = ["Report", "exit_code"]
+__all__ = ["VerdictPrinter", "exit_code"]
 
 
 def exit_code(verdict: Verdict) -> Exit:
@@ -30,7 +30,7 @@ def exit_code(verdict: Verdict) -> Exit:
     return Exit[verdict.decision.name]
 
 
-class Report:
+class VerdictPrinter:
     """Prints results as they come, and remembers what the summary and the exit code need."""
 
     def __init__(self, as_json: bool | None, all_findings: bool, quiet: bool) -> None:

@@ -32,7 +32,7 @@ from stillme.llm.wire import FaultError
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["EVENTS_TYPE", "JSON_TYPE", "Client", "Limits", "completed", "httpx_module", "tls_context"]
+__all__ = ["EVENTS_TYPE", "JSON_TYPE", "CallLimits", "Client", "completed", "httpx_module", "tls_context"]
 
 Result = TypeVar("Result")
 
@@ -48,7 +48,7 @@ MOST_OF_A_REFUSAL: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """How long a server is waited for, how often it is asked again, how much of it is read."""
 
     connect_s: float = 5.0
@@ -88,7 +88,7 @@ class Client:
     name: str
     """How errors about its settings begin."""
     endpoint: Endpoint
-    limits: Limits
+    limits: CallLimits
     breaker: Breaker
     advice: Mapping[int, str] = field(repr=False)
     """What to do about a status."""
@@ -283,7 +283,7 @@ def _completed_here(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
 # what went wrong
 
 
-def _late(limits: Limits, *, streamed: bool) -> FaultError:
+def _late(limits: CallLimits, *, streamed: bool) -> FaultError:
     if streamed:
         return FaultError(f"sent nothing within {limits.first_byte_s:g} s", timed_out=True)
     return FaultError(f"took longer than {limits.total_s:g} s", timed_out=True)
@@ -381,7 +381,7 @@ def _raw(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     return cast("AsyncGenerator[bytes, None]", response.aiter_raw())
 
 
-async def _pieces(reply: _Reply, deadline: float, limits: Limits) -> AsyncGenerator[bytes, None]:
+async def _pieces(reply: _Reply, deadline: float, limits: CallLimits) -> AsyncGenerator[bytes, None]:
     """The bytes of an answer as they arrive, in time and not too many."""
     room, until = limits.most_bytes, reply.first_by
     async with aclosing(_raw(reply.response)) as raw:

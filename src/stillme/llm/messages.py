@@ -9,13 +9,13 @@ from typing import Literal, Protocol
 from stillme.contract import RetrievedPassage, Turn
 from stillme.languages import DEFAULT
 
-__all__ = ["Delta", "Generation", "Message", "Prompt", "Provider"]
+__all__ = ["Delta", "Generation", "Prompt", "PromptMessage", "Provider"]
 
 Role = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PromptMessage:
     """One message, as every OpenAI-compatible server takes it."""
 
     role: Role
@@ -27,7 +27,7 @@ class Prompt:
     """A question with all that is needed to answer it: `messages` for a language model, the parts for one that is none."""
 
     question: str
-    messages: tuple[Message, ...]
+    messages: tuple[PromptMessage, ...]
     passages: tuple[RetrievedPassage, ...] = ()
     conversation: tuple[Turn, ...] = ()
     language: str = DEFAULT

@@ -14,7 +14,7 @@ __all__ = [
     "Choices",
     "FaultError",
     "Lines",
-    "Said",
+    "StreamedAnswer",
     "check_completion",
     "events",
     "json_object",
@@ -202,7 +202,7 @@ class Choices:
             raise FaultError("ended its answer without a finish_reason: it is cut off")
 
 
-class Said:
+class StreamedAnswer:
     """What the first choice of a stream has said so far."""
 
     def __init__(self) -> None:

@@ -8,14 +8,14 @@ from typing import Any, Final
 from stillme.models.bundle import checked, loaded_once
 from stillme.models.tokens import Encoded, Tokenizer
 
-__all__ = ["END", "PAD", "START", "Encoded", "Words", "words"]
+__all__ = ["END", "PAD", "START", "Encoded", "WordVectors", "words"]
 
 START, PAD, END = 0, 1, 2
 # Stands where sentences of a text were left out.
 GAP: Final = "…"
 
 
-class Words:
+class WordVectors:
     """The tokenizer and the table of word vectors, kept as int8 rows with a scale each."""
 
     def __init__(self) -> None:
@@ -40,6 +40,6 @@ class Words:
 
 
 @loaded_once
-def words() -> Words:
+def words() -> WordVectors:
     """The one table of this process."""
-    return Words()
+    return WordVectors()

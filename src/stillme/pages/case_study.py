@@ -25,18 +25,18 @@ from stillme.evaluation.runs.comparison import Comparison, compare
 from stillme.evaluation.runs.curves import (
     ERRORS,
     NONE,
+    CurvePoint,
     Errors,
     Kind,
     Labels,
     Mistake,
-    Point,
     Reasons,
     RiskCoverage,
     Sweep,
     reliability_bins,
 )
 from stillme.evaluation.runs.intervals import clopper_pearson, fewest
-from stillme.evaluation.runs.metrics import MANDATORY, RATES, SCORES, SLICED_BY, Metrics, Rate, Tally, rate_of
+from stillme.evaluation.runs.metrics import MANDATORY, RATES, SCORES, SLICED_BY, CountedRate, RunMetrics, Tally, rate_of
 from stillme.evaluation.runs.run import Run
 from stillme.pages import charts
 from stillme.pages.cells import (
@@ -54,11 +54,11 @@ from stillme.pages.document import (
     ByHand,
     Example,
     ExampleText,
-    Figure,
     Heading,
     Inline,
     Listing,
     Paragraph,
+    Plot,
     Table,
     Tiles,
     html_page,
@@ -69,7 +69,7 @@ from stillme.policy import Policy
 from stillme.reasons import Decision
 from stillme.response import reason_words
 
-__all__ = ["DISCLOSURES", "NOTES", "Report", "case_study"]
+__all__ = ["DISCLOSURES", "NOTES", "CaseStudy", "case_study"]
 
 SENTENCES: Final[Mapping[str, Any]] = yaml.safe_load(
     files("stillme.pages").joinpath("case_study.yaml").read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def say(key: str, **slots: object) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Report:
+class CaseStudy:
     """A case study, to be written as Markdown or as one HTML page; both hold the same figures."""
 
     title: str
@@ -113,7 +113,7 @@ class Report:
     @cached_property
     def charts(self) -> Mapping[str, str]:
         """Each chart by name as an SVG file of its own, for Markdown to link to."""
-        return {block.name: charts.standalone(block.svg) for block in self.blocks if isinstance(block, Figure)}
+        return {block.name: charts.standalone(block.svg) for block in self.blocks if isinstance(block, Plot)}
 
     def markdown(self, pictures: Mapping[str, str] | None = None) -> str:
         """As Markdown; `pictures` says where the chart of each name was written to, else its numbers stand alone."""
@@ -130,14 +130,14 @@ def case_study(
     title: str | None = None,
     notes: Mapping[str, str] | None = None,
     cases: CaseFile | None = None,
-) -> Report:
+) -> CaseStudy:
     """The report of one run, or of several of the same cases, of which the first is the baseline.
 
     With `cases` the examples have their texts; they have to be the cases of the runs.
     """
     _check(runs, notes or {}, cases)
     study = _Study(tuple(map(_summary, runs, _names(runs))), notes or {}, cases)
-    return Report(title or "".join(say("title", cases=runs[0].heading.cases)), tuple(study.blocks()))
+    return CaseStudy(title or "".join(say("title", cases=runs[0].heading.cases)), tuple(study.blocks()))
 
 
 def _check(runs: Sequence[Run], notes: Mapping[str, str], cases: CaseFile | None) -> None:
@@ -177,7 +177,7 @@ class _Summary:
     sha256: Code
     policy: Policy | None
     """None where this installation cannot read it, or reads something else in it."""
-    metrics: Metrics
+    metrics: RunMetrics
     risk: RiskCoverage
     sweep: Sweep
     reasons: Reasons
@@ -190,7 +190,7 @@ class _Summary:
 
 
 def _summary(run: Run, name: Code) -> _Summary:
-    counters = Metrics(), RiskCoverage(), Sweep(), Reasons(), Labels(), Errors()
+    counters = RunMetrics(), RiskCoverage(), Sweep(), Reasons(), Labels(), Errors()
     for record in run:
         for counter in counters:
             counter.add(record)
@@ -444,21 +444,21 @@ class _Study:
         yield Paragraph(SENTENCES["chart.sweep.unknown"]) if self.last.policy is None else self._sweep(self.last.policy)
         yield self._reasons()
 
-    def _risk(self) -> Figure:
+    def _risk(self) -> Plot:
         curves = [charts.Curve(run.name, run.risk.points(), run.risk.at()) for run in self.runs]
         rows = [row for curve in curves for row in _curve_rows(curve)]
         left = sum(run.risk.without_score for run in self.runs)
         note = say("chart.risk", drafts=counted(left, "labelled draft"), are="is" if left == 1 else "are")
         table = self._table("risk", rows, words=2)
-        return Figure("risk-coverage", "Risk against coverage", charts.risk_coverage(curves), note, table)
+        return Plot("risk-coverage", "Risk against coverage", charts.risk_coverage(curves), note, table)
 
-    def _reliability(self) -> Figure:
+    def _reliability(self) -> Plot:
         bins = reliability_bins(self.last.metrics.scored)
         table = self._table("reliability", [[f"{p.x:.2f}", *point_cells(p)] for p in bins], self.last)
         note = SENTENCES["chart.reliability"]
-        return Figure("reliability", "Reliability of the scores", charts.reliability(bins), note, table)
+        return Plot("reliability", "Reliability of the scores", charts.reliability(bins), note, table)
 
-    def _sweep(self, policy: Policy) -> Figure:
+    def _sweep(self, policy: Policy) -> Plot:
         settings = Settings.of(policy)
         least = min([settings.min_score, *settings.by_language.values(), *settings.by_domain.values()])
         escapes, refusals = self.last.sweep.escapes(least), self.last.sweep.false_refusals(least)
@@ -466,9 +466,9 @@ class _Study:
         note = SENTENCES["chart.sweep"] + ("" if Gates.of(policy).score else SENTENCES["chart.sweep.idle"])
         svg = charts.threshold_sweep(escapes, refusals, least)
         table = self._table("sweep", rows, self.last)
-        return Figure("threshold-sweep", "Both errors against min_score", svg, note, table)
+        return Plot("threshold-sweep", "Both errors against min_score", svg, note, table)
 
-    def _reasons(self) -> Figure:
+    def _reasons(self) -> Plot:
         ranked, cases = self.last.reasons.ranked(), self.last.reasons.cases
         rows = [
             [Code(code), reason_words(code, "en")["say"], *(f"{n:,}" for n in (sum(counts), *counts))]
@@ -476,7 +476,7 @@ class _Study:
         ]
         table = self._table("named", rows, self.last, words=2, more=_more(ranked))
         note = say("chart.reasons", cases=counted(cases, "case"))
-        return Figure("reasons", "Reason codes", charts.reason_bars(ranked, max(cases, 1)), note, table)
+        return Plot("reasons", "Reason codes", charts.reason_bars(ranked, max(cases, 1)), note, table)
 
     # errors
 
@@ -608,7 +608,9 @@ def _curve_rows(curve: charts.Curve) -> Iterator[list[str]]:
         yield [Code(curve.name), f"{percent(curve.at.x, whole)}, as it ran", *point_cells(curve.at)]
 
 
-def _side_by_side(one: Sequence[Point], other: Sequence[Point]) -> Iterator[tuple[float, Point | None, Point | None]]:
+def _side_by_side(
+    one: Sequence[CurvePoint], other: Sequence[CurvePoint]
+) -> Iterator[tuple[float, CurvePoint | None, CurvePoint | None]]:
     """Every tenth place of two lines, and the last."""
     first, second = ({p.x: p for p in line} for line in (one, other))
     places = sorted({*first, *second})
@@ -617,7 +619,7 @@ def _side_by_side(one: Sequence[Point], other: Sequence[Point]) -> Iterator[tupl
             yield x, first.get(x), second.get(x)
 
 
-def _worst(metrics: Metrics, by: str, name: str) -> list[tuple[str, Rate]]:
+def _worst(metrics: RunMetrics, by: str, name: str) -> list[tuple[str, CountedRate]]:
     """Where an error happens most often, by count and then by rate."""
     rates = [(value, tally.rate(name)) for value, tally in metrics.slices(by)]
     wrong = [(value, rate) for value, rate in rates if rate.numerator]
@@ -662,7 +664,7 @@ def _too_little(run: _Summary) -> Iterator[Inline]:
         yield [*say("limits.small", run=run.name, least=SMALL), *listed, *say("limits.small.rest", more=rest)]
 
 
-def _needed(rate: Rate) -> int:
+def _needed(rate: CountedRate) -> int:
     """About how many counts it takes, at the share seen so far, for an interval of ten points or less."""
     share = 0.5 if rate.value is None else rate.value
 

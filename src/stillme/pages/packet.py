@@ -17,7 +17,7 @@ from stillme.audit.review.cases import PacketContent
 from stillme.contract import Metadata, RetrievedPassage, Verdict
 from stillme.pages.marks import Mark, Note, Stretch, stretches
 from stillme.pages.recorded import items, moment, number, rows, span_within, text
-from stillme.pages.rendering import Words, render
+from stillme.pages.rendering import PageWords, render
 from stillme.response import reason_words
 
 __all__ = ["packet"]
@@ -52,7 +52,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceLinks:
     """A source by its id, and the numbers of its passages on this page."""
 
     id: str
@@ -60,7 +60,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimCard:
     """A claim, its number, and where it stands in the draft: None where its recorded place does not fit."""
 
     number: int
@@ -72,7 +72,7 @@ class Claim:
     quote: str
     quote_stands: bool
     """The quoted words stand in a passage of one of the sources."""
-    sources: Sequence[Source]
+    sources: Sequence[SourceLinks]
     detail: str
     decided_by: str
 
@@ -94,8 +94,8 @@ class Packet:
         return given.model_dump(warnings=False) if isinstance(given, Verdict) else given
 
     @cached_property
-    def say(self) -> Words:
-        return Words("vi" if text(self.verdict, "language") == "vi" else "en")
+    def say(self) -> PageWords:
+        return PageWords("vi" if text(self.verdict, "language") == "vi" else "en")
 
     @cached_property
     def draft(self) -> str:
@@ -214,13 +214,13 @@ class Packet:
     # claims and their evidence
 
     @cached_property
-    def claims(self) -> list[Claim]:
+    def claims(self) -> list[ClaimCard]:
         return [self._claim(n, given) for n, given in enumerate(rows(self.verdict, "claims"), start=1)]
 
-    def _claim(self, n: int, given: Mapping[str, Any]) -> Claim:
+    def _claim(self, n: int, given: Mapping[str, Any]) -> ClaimCard:
         place, sources, quote = self._place(given), self._named(items(given, "source_ids")), text(given, "quote")
         missing = [span_within(span, place) for span in items(given, "unsupported_spans")] if place else []
-        return Claim(
+        return ClaimCard(
             number=n,
             text=text(given, "text"),
             status=text(given, "status"),
@@ -254,14 +254,14 @@ class Packet:
         return stretches(self.draft, marks)
 
     @cached_property
-    def conflicts(self) -> list[tuple[str, list[tuple[Source, str]]]]:
+    def conflicts(self) -> list[tuple[str, list[tuple[SourceLinks, str]]]]:
         """What sources disagree about, and what each of them says."""
         return [
             (text(given, "about"), [self._statement(row) for row in rows(given, "statements")])
             for given in rows(self.verdict, "conflicts")
         ]
 
-    def _statement(self, row: Mapping[str, Any]) -> tuple[Source, str]:
+    def _statement(self, row: Mapping[str, Any]) -> tuple[SourceLinks, str]:
         return self._named([text(row, "source_id")])[0], text(row, "quote")
 
     @property
@@ -276,8 +276,8 @@ class Packet:
             numbers[passage.source_id].append(n)
         return numbers
 
-    def _named(self, ids: Iterable[object]) -> list[Source]:
-        return [Source(name, self._numbers.get(name, ())) for name in dict.fromkeys(map(str, ids))]
+    def _named(self, ids: Iterable[object]) -> list[SourceLinks]:
+        return [SourceLinks(name, self._numbers.get(name, ())) for name in dict.fromkeys(map(str, ids))]
 
     @property
     def cited(self) -> set[str]:
@@ -301,7 +301,9 @@ class Packet:
                 self._find(quote, [source], "quote stated", note, found)
         return found
 
-    def _find(self, quote: str, sources: Iterable[Source], look: str, note: Note, found: dict[int, list[Mark]]) -> None:
+    def _find(
+        self, quote: str, sources: Iterable[SourceLinks], look: str, note: Note, found: dict[int, list[Mark]]
+    ) -> None:
         for n in [n for source in sources for n in source.passages if quote]:
             start = self._given[n - 1].text.find(quote)
             if start >= 0:

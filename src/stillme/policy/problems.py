@@ -10,36 +10,36 @@ from pydantic import ValidationError
 
 from stillme.errors import PolicyError, nearest, shown
 from stillme.policy.instances import built
-from stillme.policy.reader import KeyPath, Source, dotted
+from stillme.policy.reader import KeyPath, PolicySource, dotted
 from stillme.policy.sections import ValidatorOptions
 from stillme.validators.registry import BUILT_IN, CHAIN, Parameter, Slot, parameters, validator_class
 
-__all__ = ["Problem", "misfits", "validator_problems", "worded"]
+__all__ = ["PolicyProblem", "misfits", "validator_problems", "worded"]
 
 PROBLEMS_SHOWN = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Problem:
+class PolicyProblem:
     """One thing that is wrong, and the key where it is."""
 
     path: KeyPath
     text: str
 
 
-def worded(problems: list[Problem], source: Source) -> str:
+def worded(problems: list[PolicyProblem], source: PolicySource) -> str:
     """The first problems, in the order of the file, one a line, each with its place."""
     placed = sorted(((source.line(problem.path) or 0, problem.text) for problem in problems), key=lambda pair: pair[0])
     lines = [f"{text} ({source.file} line {line})" if line else text for line, text in placed[:PROBLEMS_SHOWN]]
     return "\n".join(lines if len(placed) <= PROBLEMS_SHOWN else [*lines, "and more"])
 
 
-def misfits(error: ValidationError, source: Source, schema: dict[str, Any]) -> Iterator[Problem]:
+def misfits(error: ValidationError, source: PolicySource, schema: dict[str, Any]) -> Iterator[PolicyProblem]:
     """What pydantic found, in the order of the file; `schema` is that of the whole policy."""
     errors = sorted(error.errors(include_url=False), key=lambda found: source.line(found["loc"]) or 0)
     for found in errors[: PROBLEMS_SHOWN + 1]:
         path: KeyPath = tuple(part for part in found["loc"] if part != "[key]")
-        yield Problem(path, _misfit(schema, path, found["type"], found["msg"], found["input"]))
+        yield PolicyProblem(path, _misfit(schema, path, found["type"], found["msg"], found["input"]))
 
 
 def _misfit(schema: dict[str, Any], path: KeyPath, kind: str, message: str, value: object) -> str:
@@ -70,14 +70,14 @@ def _valid_keys(guess: str | None, valid: Iterable[str]) -> str:
     return f"{f'did you mean {guess}? ' if guess else ''}valid keys: {', '.join(valid)}"
 
 
-def validator_problems(given: object) -> Iterator[Problem]:
+def validator_problems(given: object) -> Iterator[PolicyProblem]:
     """What is wrong under `validators`, beyond the types of the options that all of them have."""
     for name, options in given.items() if isinstance(given, Mapping) else ():
         if isinstance(name, str):
             yield from _option_problems(name, options if isinstance(options, Mapping) else {})
 
 
-def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[Problem]:
+def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[PolicyProblem]:
     """What is wrong with one entry under `validators`; the class is imported only if its parameters are set."""
     path = ("validators", name)
     given = {key: value for key, value in options.items() if isinstance(key, str)}
@@ -87,18 +87,20 @@ def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[Problem]
     try:
         cls = validator_class(name)
     except PolicyError as error:
-        yield Problem(path, f"{dotted(path)}: {error}")
+        yield PolicyProblem(path, f"{dotted(path)}: {error}")
         return
     known = parameters(cls)
     problems = [
-        Problem((*path, key), text) for key, value in settings.items() if (text := _unfit(name, key, value, known))
+        PolicyProblem((*path, key), text)
+        for key, value in settings.items()
+        if (text := _unfit(name, key, value, known))
     ]
     yield from problems
     if not problems and options.get("enabled") is not False:
         try:
             built(cls, next((slot for slot in CHAIN if slot.name == name), Slot(name, "draft")), settings)
         except PolicyError as error:
-            yield Problem(path, str(error))
+            yield PolicyProblem(path, str(error))
 
 
 def _unfit(name: str, key: str, value: object, known: Mapping[str, Parameter]) -> str | None:

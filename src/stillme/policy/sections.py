@@ -32,20 +32,20 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 
 
-class Section(BaseModel):
+class PolicySection(BaseModel):
     """A part of a policy: validated as that only, so its own validator need not be built at import."""
 
     model_config = ConfigDict(**STRICT, defer_build=True)
 
 
-class Thresholds(Section):
+class Thresholds(PolicySection):
     """How similar the best passage must be to the question; below fails, equal passes."""
 
     min_similarity_for_factual: Share = Field(0.45, description="for a question that asks for facts")
     min_similarity_for_source_required: Share = Field(0.50, description="for a question that asks for sources")
 
 
-class Behavior(Section):
+class Behavior(PolicySection):
     """Switches over several validators; a setting under `validators` wins over them."""
 
     enforce_no_source_refusal: bool = Field(True, description="false makes SourceRequired soft")
@@ -56,7 +56,7 @@ class Behavior(Section):
     )
 
 
-class Grounding(Section):
+class Grounding(PolicySection):
     """What judges whether the passages support a claim."""
 
     model: Literal["shipped", "none"] = Field(
@@ -67,7 +67,7 @@ class Grounding(Section):
     )
 
 
-class Output(Section):
+class Output(PolicySection):
     """What a verdict shows; the audit store keeps everything."""
 
     include_validator_trace: bool = Field(True, description="false empties findings and the trace id")
@@ -104,7 +104,7 @@ def _in_both_languages(value: object) -> object:
 Wording = Annotated[str, AfterValidator(_sayable)]
 
 
-class Message(Section):
+class Message(PolicySection):
     """The operator's own wording; a language that is not given keeps the built-in wording."""
 
     en: Wording | None = None
@@ -122,7 +122,7 @@ _MESSAGE_SCHEMA: dict[str, Any] = {
 OwnMessage = Annotated[Message | None, BeforeValidator(_in_both_languages), WithJsonSchema(_MESSAGE_SCHEMA)]
 
 
-class Messages(Section):
+class Messages(PolicySection):
     """Wording that replaces the built-in one: one text for all, or one for each language."""
 
     refusal: OwnMessage = Field(None, description="what a refused user reads")
@@ -130,7 +130,7 @@ class Messages(Section):
     disclaimer: OwnMessage = Field(None, description="what goes with an answer delivered with a warning")
 
 
-class Limits(Section):
+class Limits(PolicySection):
     """The largest request that is accepted; over a limit is an input error, nothing is cut."""
 
     query_chars: Count = Field(8_000, description="characters of the question")
@@ -150,7 +150,7 @@ class Limits(Section):
     metadata_chars: Count = Field(64_000, description="characters of the extra keys and values of one of those")
 
 
-class Confidence(Section):
+class Confidence(PolicySection):
     """Where the bands of the probability that the answer is supported begin."""
 
     high: Share = Field(0.85, description="from here the band is high")
@@ -174,7 +174,7 @@ def _redactable(value: dict[str, str | bool]) -> dict[str, str | bool]:
     return value
 
 
-class RetentionRule(Section):
+class RetentionRule(PolicySection):
     """How long records of one class are kept; null keeps them."""
 
     text_days: Count | None = Field(None, description="days until the texts go; the rest of the record stays")
@@ -182,14 +182,14 @@ class RetentionRule(Section):
     max_mb: Count | None = Field(None, description="megabytes of records and texts; the oldest go first")
 
 
-class Retention(Section):
+class Retention(PolicySection):
     """What `stillme audit prune` removes, for each class of records."""
 
     verdict: RetentionRule = Field(default_factory=RetentionRule)
     review: RetentionRule = Field(default_factory=RetentionRule)
 
 
-class Rollout(Section):
+class Rollout(PolicySection):
     """What has to hold before the mode goes from monitor to warn and from warn to enforce; `stillme rollout status` computes it."""
 
     min_days: Count = Field(7, description="days in the current mode")
@@ -209,7 +209,7 @@ class Rollout(Section):
     )
 
 
-class Calibration(Section):
+class Calibration(PolicySection):
     """Where thresholds of this policy come from, as `stillme calibrate` writes it: verdicts are `calibrated` while it applies."""
 
     at: str = Field(description="when it was made, ISO 8601")
@@ -225,7 +225,7 @@ class Calibration(Section):
     drifted: str | None = Field(None, description="why it no longer applies, if a comparison with traffic found that")
 
 
-class Audit(Section):
+class Audit(PolicySection):
     """What the audit store keeps of a verdict, where one is given, and what happens when it cannot."""
 
     content: Literal["full", "hashed", "none"] = Field(

@@ -14,7 +14,7 @@ from typing import Any
 
 from stillme.errors import PolicyError, shown
 from stillme.policy.model import Policy, policy_from
-from stillme.policy.reader import Source, file_bytes, parsed
+from stillme.policy.reader import PolicySource, file_bytes, parsed
 
 __all__ = ["PolicyWatcher"]
 
@@ -159,11 +159,11 @@ class PolicyWatcher:
     def _loaded(self, content: bytes) -> Policy:
         """The policy in the file, built, so that nothing about it can fail once it is in force."""
         source = parsed(content, self._path.name)
-        if not source.settings and self.policy != self._policy_from(Source({})):
+        if not source.settings and self.policy != self._policy_from(PolicySource({})):
             raise PolicyError(f"{self._path.name} is empty: a running policy is not dropped for that")
         return self._policy_from(source)
 
-    def _policy_from(self, source: Source) -> Policy:
+    def _policy_from(self, source: PolicySource) -> Policy:
         policy = policy_from(dataclasses.replace(source, settings={**self._defaults, **source.settings}))
         if self._changes:
             policy = policy.with_changes(self._changes)

@@ -15,7 +15,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 
 from stillme.chat.documents.chunking import MOST, TARGET
 from stillme.chat.documents.extracts import clean, iso_moment, web_address
-from stillme.chat.documents.file_formats import SUFFIXES, Limits, Reading, read_bytes, read_document
+from stillme.chat.documents.file_formats import SUFFIXES, DocumentReading, ReadingLimits, read_bytes, read_document
 from stillme.errors import InputError
 from stillme.storage.knowledge.store import Document
 from tests.chat.pdfs import handmade_pdf, made_pdf, unicode_pdf
@@ -39,10 +39,10 @@ TAGS += [
 SENTENCE = "Unused gear can be returned within 30 days."
 
 
-def read(name: str, content: str | bytes, limits: Limits | None = None) -> Reading:
+def read(name: str, content: str | bytes, limits: ReadingLimits | None = None) -> DocumentReading:
     """What a file of this name and content is read as."""
     encoded = content.encode() if isinstance(content, str) else content
-    return read_document(name, encoded, "digest", changed=CHANGED, limits=limits or Limits())
+    return read_document(name, encoded, "digest", changed=CHANGED, limits=limits or ReadingLimits())
 
 
 def text_of(name: str, content: str | bytes) -> str:
@@ -89,7 +89,7 @@ def test_a_document_has_all_that_its_file_tells() -> None:
 
     found = read("shop/returns.md", front + SENTENCE)
 
-    assert found == Reading(
+    assert found == DocumentReading(
         Document(
             "shop/returns.md",
             SENTENCE,
@@ -180,25 +180,29 @@ def test_what_cannot_be_read_says_why(name: str, content: str | bytes, reason: s
 @pytest.mark.parametrize(
     ("name", "content", "limits", "reason"),
     [
-        pytest.param("a.txt", "a" * 11, Limits(text_chars=10), "its text has 11 characters, more than 10", id="a text"),
-        pytest.param("a.pdf", made_pdf("a", "b", "c"), Limits(pdf_pages=2), "it has 3 pages, more than 2", id="pages"),
+        pytest.param(
+            "a.txt", "a" * 11, ReadingLimits(text_chars=10), "its text has 11 characters, more than 10", id="a text"
+        ),
+        pytest.param(
+            "a.pdf", made_pdf("a", "b", "c"), ReadingLimits(pdf_pages=2), "it has 3 pages, more than 2", id="pages"
+        ),
         pytest.param(
             "a.pdf",
             handmade_pdf(b"q Q " * 50_000),
-            Limits(pdf_content_bytes=100_000),
+            ReadingLimits(pdf_content_bytes=100_000),
             "its pages hold more than 100,000 bytes, decompressed: split the file",
             id="a small PDF that unpacks to a large one",
         ),
         pytest.param(
             "a.pdf",
             handmade_pdf(b"q Q " * 500, pages=20),
-            Limits(pdf_operations=5_000),
+            ReadingLimits(pdf_operations=5_000),
             "its pages take more than 5,000 drawing steps: split the file",
             id="one that draws the same again and again",
         ),
     ],
 )
-def test_a_limit_is_named(name: str, content: str | bytes, limits: Limits, reason: str) -> None:
+def test_a_limit_is_named(name: str, content: str | bytes, limits: ReadingLimits, reason: str) -> None:
     """What is beyond a limit is refused, not cut short."""
     with pytest.raises(InputError) as caught:
         read(name, content, limits)
@@ -212,7 +216,7 @@ def test_a_large_or_closed_file_is_refused_before_it_is_read(tmp_path: Path) -> 
     large.write_bytes(b"a" * 11)
 
     with pytest.raises(InputError, match="it is larger than 10 bytes: split it"):
-        read_bytes(large, Limits(file_bytes=10))
+        read_bytes(large, ReadingLimits(file_bytes=10))
     with pytest.raises(InputError, match="it cannot be opened: No such file or directory"):
         read_bytes(tmp_path / "none.txt")
     with pytest.raises(InputError, match="it cannot be opened: Is a directory"):
@@ -481,7 +485,7 @@ def test_what_is_no_web_address_is_none(value: object) -> None:
 def test_the_limits_are_those_that_the_documentation_names() -> None:
     """A figure that is changed here is changed there."""
     page = (Path(__file__).parents[3] / "docs" / "ingest.md").read_text(encoding="utf-8")
-    limits = Limits()
+    limits = ReadingLimits()
 
     named = {
         f"| size | {limits.file_bytes >> 20} MiB |",

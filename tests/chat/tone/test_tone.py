@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme import Guard
-from stillme.chat.tone.tone import STYLES, Alignment, Edit, align_tone, aligned
+from stillme.chat.tone.tone import STYLES, Edit, ToneAlignment, align_tone, aligned
 from stillme.errors import InputError
 from stillme.evidence import Evidence
 from stillme.languages import languages, load
@@ -226,7 +226,7 @@ def test_an_opener_that_says_more_stays(style: str) -> None:
 
 def test_what_was_changed_is_told() -> None:
     """Each edit says what stood there and what stands there now."""
-    assert aligned("Great question! 🎉🎉 Refunds take fourteen days!!!", "friendly") == Alignment(
+    assert aligned("Great question! 🎉🎉 Refunds take fourteen days!!!", "friendly") == ToneAlignment(
         f"🎉 Refunds take fourteen days!\n\n{FRIENDLY_EN}",
         (
             Edit("opener", "Great question! ", ""),
@@ -236,7 +236,7 @@ def test_what_was_changed_is_told() -> None:
         ),
     )
     assert aligned(EN, "friendly").edits == (Edit("closing", "", f"\n\n{FRIENDLY_EN}"),)
-    assert aligned(EN) == Alignment(EN)
+    assert aligned(EN) == ToneAlignment(EN)
 
 
 @pytest.mark.parametrize("style", ["freindly", "", "Neutral", "rude\n\x1b[31m"])
@@ -502,7 +502,7 @@ def test_aligning_twice_is_aligning_once(answer: str, style: str) -> None:
     """The aligned text is what aligning it again gives, without an edit."""
     once = align_tone(answer, style)
 
-    assert aligned(once, style) == Alignment(once)
+    assert aligned(once, style) == ToneAlignment(once)
 
 
 @settings(max_examples=200, deadline=None)

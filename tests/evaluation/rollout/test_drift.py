@@ -23,8 +23,8 @@ from stillme.evaluation.rollout.drift import (
     LEAST_CASES,
     LEAST_DISTANCE,
     LEVEL,
-    Comparison,
     Observation,
+    Shift,
     Summary,
     chi_square_tail,
     drift_of,
@@ -186,7 +186,7 @@ def test_what_is_rare_is_not_compared() -> None:
 def test_only_both_together_are_drift() -> None:
     """A large distance that is not shown is none, a shown one that is small neither."""
     flags = [
-        Comparison("a", 1, 1, distance, 0.0, adjusted, "").drifted
+        Shift("a", 1, 1, distance, 0.0, adjusted, "").drifted
         for distance, adjusted in ((0.1, 0.01), (0.099, 0.0), (0.9, 0.011))
     ]
 

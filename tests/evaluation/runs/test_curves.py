@@ -8,10 +8,10 @@ import pytest
 
 from stillme.evaluation.runs.curves import (
     NONE,
+    CurvePoint,
     Errors,
     Labels,
     Mistake,
-    Point,
     Reasons,
     RiskCoverage,
     Sweep,
@@ -36,9 +36,9 @@ def case(name: str, expected: str | None, decision: str | None, *claims: ClaimRe
     return CaseRecord(id=name, expected=expected, decision=decision, claims=claims, **given)
 
 
-def point(x: float, numerator: int, denominator: int) -> Point:
+def point(x: float, numerator: int, denominator: int) -> CurvePoint:
     """A share with its exact interval."""
-    return Point(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
+    return CurvePoint(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
 
 
 # Four drafts with labels and scores, one with labels and no score, one without labels, one that could not be run.

@@ -20,8 +20,8 @@ from stillme.evaluation.runs.metrics import (
     PER_CASE,
     RATES,
     SCORES,
-    Metrics,
-    Rate,
+    CountedRate,
+    RunMetrics,
     Score,
     metrics_of,
     rate_of,
@@ -95,7 +95,7 @@ def test_every_rate_by_hand() -> None:
     """Numerators, denominators and exact intervals of the table above."""
     found = metrics_of(TABLE).rates()
 
-    assert found == tuple(Rate(name, k, n, *clopper_pearson(k, n)) for name, (k, n) in SHARES.items())
+    assert found == tuple(CountedRate(name, k, n, *clopper_pearson(k, n)) for name, (k, n) in SHARES.items())
 
 
 def test_every_score_by_hand() -> None:
@@ -152,7 +152,7 @@ def test_reasons_by_hand() -> None:
     }
 
 
-def shares(rate: Rate) -> tuple[int, int]:
+def shares(rate: CountedRate) -> tuple[int, int]:
     """What was counted."""
     return rate.numerator, rate.denominator
 
@@ -257,7 +257,7 @@ def test_what_one_case_contributes(record: CaseRecord, name: str, expected: tupl
 
 def test_without_cases_there_is_no_value() -> None:
     """No rate, no score and no latency, and the intervals say nothing."""
-    found = Metrics()
+    found = RunMetrics()
 
     assert {(r.value, r.low, r.high) for r in (*found.rates(), *found.scores())} == {(None, 0.0, 1.0)}
     assert found.latency_ms(0.5) is None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from stillme.evaluation.worlds.documents import Document, WorldClaim
+from stillme.evaluation.worlds.documents import WorldClaim, WorldDocument
 from stillme.evaluation.worlds.figures import figures_of
-from stillme.evaluation.worlds.judging import Answer, Judged
+from stillme.evaluation.worlds.judging import Judged, WorldAnswer
 
-YES, NO = Answer(True, 0.8), Answer(False, 0.3)
-SURE = Answer(True, 0.9, is_sure=True)
+YES, NO = WorldAnswer(True, 0.8), WorldAnswer(False, 0.3)
+SURE = WorldAnswer(True, 0.9, is_sure=True)
 FLIP, BACK = ("supported", "contradicted"), ("unsupported", "supported")
 
 
-def judged(*claims: tuple[tuple[str, ...], Answer, Answer], language: str = "en", of: str = "en") -> Judged:
+def judged(*claims: tuple[tuple[str, ...], WorldAnswer, WorldAnswer], language: str = "en", of: str = "en") -> Judged:
     """A document whose claims have these labels and answers."""
     made = tuple(WorldClaim("-", language, labels[1], labels) for labels, *_ in claims)
-    return Judged(Document("d", of, ((), ()), made), tuple((one, other) for _, one, other in claims))
+    return Judged(WorldDocument("d", of, ((), ()), made), tuple((one, other) for _, one, other in claims))
 
 
 def test_only_claims_that_are_right_in_both_worlds_count() -> None:

@@ -9,16 +9,16 @@ import pytest
 
 from stillme import Guard
 from stillme.errors import InputError
-from stillme.evaluation.worlds.documents import Document, WorldClaim
+from stillme.evaluation.worlds.documents import WorldClaim, WorldDocument
 from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words, questions_for
 
 PLAIN = {"grounding": {"model": "none"}}
 
 
-def document(name: str, *worlds: str, claim: str, labels: tuple[str, ...], language: str = "en") -> Document:
+def document(name: str, *worlds: str, claim: str, labels: tuple[str, ...], language: str = "en") -> WorldDocument:
     """One claim against one source in each world."""
     sources = tuple(({"source_id": "s", "text": text},) for text in worlds)
-    return Document(name, language, sources, (WorldClaim(claim, language, "number", labels),))
+    return WorldDocument(name, language, sources, (WorldClaim(claim, language, "number", labels),))
 
 
 OPENING = document(
@@ -39,7 +39,7 @@ RENT = document(
 
 
 @pytest.mark.parametrize("given", [OPENING, RENT], ids=["English", "Vietnamese"])
-def test_a_guard_judges_each_claim_in_each_world(given: Document) -> None:
+def test_a_guard_judges_each_claim_in_each_world(given: WorldDocument) -> None:
     """What the sources of one world say and those of the other deny."""
     (judged,) = by_guard(Guard(PLAIN), [given])
 

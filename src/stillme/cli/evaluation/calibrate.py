@@ -19,12 +19,12 @@ from stillme.cli.printing import Exit, complain, followed, human_wanted, print_j
 from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from stillme.evaluation.calibration.calibration import Outcome
-    from stillme.evaluation.calibration.fixed_sequence import Group
+    from stillme.evaluation.calibration.calibration import CalibrationOutcome
+    from stillme.evaluation.calibration.fixed_sequence import CaseGroup
     from stillme.evaluation.calibration.policy_text import Provenance
     from stillme.evaluation.calibration.reviewed import Reviewed
-    from stillme.evaluation.calibration.thresholds import Scored
-    from stillme.evaluation.rollout.drift import Drift, Traffic
+    from stillme.evaluation.calibration.thresholds import ScoredCase
+    from stillme.evaluation.rollout.drift import Drift, TrafficSummary
     from stillme.evaluation.runs.cases import Case
     from stillme.evaluation.runs.records import CaseRecord
     from stillme.guard import Guard
@@ -126,7 +126,7 @@ def _write_policy(path: Path, content: bytes) -> None:
 
 # where cases come from
 
-Found = tuple[list["Scored"], "Provenance", list[str]]
+Found = tuple[list["ScoredCase"], "Provenance", list[str]]
 
 
 def _from_file(name: str, policy: Policy, jobs: int) -> Found:
@@ -199,7 +199,7 @@ def _records(guard: Guard, cases: Iterable[Case], total: int, jobs: int, now: da
             yield record
 
 
-def _scored(records: Iterable[CaseRecord], policy: Policy) -> tuple[list[Scored], list[str]]:
+def _scored(records: Iterable[CaseRecord], policy: Policy) -> tuple[list[ScoredCase], list[str]]:
     """The cases that came to a verdict, and what is to be said of the others."""
     from stillme.evaluation.calibration.thresholds import Gates, scored
 
@@ -217,7 +217,7 @@ def _scored(records: Iterable[CaseRecord], policy: Policy) -> tuple[list[Scored]
 # printing
 
 
-def _print_outcome(outcome: Outcome, policy: Policy, source: Provenance, human: bool) -> None:
+def _print_outcome(outcome: CalibrationOutcome, policy: Policy, source: Provenance, human: bool) -> None:
     from stillme.evaluation.calibration.policy_text import evidence, fragment
 
     if not human:
@@ -228,7 +228,7 @@ def _print_outcome(outcome: Outcome, policy: Policy, source: Provenance, human: 
         tell(evidence(outcome, source))
 
 
-def _outcome(outcome: Outcome, policy: Policy, source: Provenance) -> dict[str, Any]:
+def _outcome(outcome: CalibrationOutcome, policy: Policy, source: Provenance) -> dict[str, Any]:
     from stillme.evaluation.calibration.policy_text import fragment
 
     return {
@@ -251,7 +251,7 @@ def _outcome(outcome: Outcome, policy: Policy, source: Provenance) -> dict[str, 
     }
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: CaseGroup) -> dict[str, Any]:
     points = [
         {
             "min_score": point.min_score,
@@ -329,7 +329,7 @@ def _record(path: Path, reason: str) -> None:
     _write_policy(path, with_drift_recorded(file_bytes(path), path.name, reason))
 
 
-def _drift_lines(result: Drift, traffic: Traffic, policy: Policy) -> Iterator[str]:
+def _drift_lines(result: Drift, traffic: TrafficSummary, policy: Policy) -> Iterator[str]:
     yield result.reason or {
         "too few": f"too few to say: {result.cases:,} verdicts, {result.needed:,} more are needed",
         "no drift shown": f"no drift is shown by {result.cases:,} verdicts",

@@ -14,7 +14,7 @@ from stillme.errors import InputError, shown
 if TYPE_CHECKING:
     from stillme.evaluation.runs.case_files import CaseFile
     from stillme.evaluation.runs.run import Run
-    from stillme.pages.case_study import Report
+    from stillme.pages.case_study import CaseStudy
 
 __all__ = ["report"]
 
@@ -111,7 +111,7 @@ def _notes(name: str | None) -> dict[str, str]:
     return {key: text.strip() for key, text in empty.items()}
 
 
-def _files(made: Report, out: Path, form: str) -> dict[Path, str]:
+def _files(made: CaseStudy, out: Path, form: str) -> dict[Path, str]:
     """What is written where: the page, or Markdown and its plots."""
     from urllib.parse import quote
 

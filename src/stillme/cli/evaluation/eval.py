@@ -20,8 +20,8 @@ from stillme.errors import InputError, shown
 if TYPE_CHECKING:
     from stillme.evaluation.runs.case_files import CaseFile
     from stillme.evaluation.runs.comparison import Comparison
-    from stillme.evaluation.runs.metrics import Metrics
-    from stillme.evaluation.runs.requirements import Bar, Outcome
+    from stillme.evaluation.runs.metrics import RunMetrics
+    from stillme.evaluation.runs.requirements import Bar, BarOutcome
     from stillme.evaluation.runs.run import Run
     from stillme.guard import Guard
     from stillme.policy import Policy
@@ -36,8 +36,8 @@ class Evaluated:
     """One run with its figures and how it stands to the bars."""
 
     run: Run
-    metrics: Metrics
-    outcomes: list[Outcome]
+    metrics: RunMetrics
+    outcomes: list[BarOutcome]
 
 
 @click.command("eval", short_help="Measure policies on labelled cases.")
@@ -210,11 +210,11 @@ def guard_of(settings: dict[str, Any]) -> Guard:
 def _evaluated(
     name: str, policy: Policy, cases: CaseFile, path: Path, jobs: int, bars: list[Bar], strict: bool
 ) -> Evaluated:
-    from stillme.evaluation.runs.metrics import Metrics
+    from stillme.evaluation.runs.metrics import RunMetrics
     from stillme.evaluation.runs.requirements import check_bars
     from stillme.evaluation.runs.run import run_to_file
 
-    metrics = Metrics()
+    metrics = RunMetrics()
     make = partial(guard_of, policy.model_dump(mode="json", exclude_unset=True))
     with followed(cases.count, "cases") as advance:
 

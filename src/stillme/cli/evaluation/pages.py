@@ -10,13 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from stillme.cli.terminal import plain_table, visible
-from stillme.evaluation.runs.metrics import MANDATORY, SLICED_BY, Rate, Score, Tally
+from stillme.evaluation.runs.metrics import MANDATORY, SLICED_BY, CountedRate, Score, Tally
 from stillme.reasons import Decision
 
 if TYPE_CHECKING:
     from stillme.cli.evaluation.eval import Evaluated
-    from stillme.evaluation.runs.comparison import Comparison, Difference
-    from stillme.evaluation.runs.requirements import Outcome
+    from stillme.evaluation.runs.comparison import Comparison, RateDifference
+    from stillme.evaluation.runs.requirements import BarOutcome
 
 __all__ = ["comparison_page", "run_page"]
 
@@ -69,7 +69,7 @@ def _latency(tally: Tally) -> Iterator[str]:
         yield f"latency: half within {middle:.1f} ms, 95 % within {high:.1f} ms"
 
 
-def _figures(figures: Iterable[Rate | Score]) -> Table:
+def _figures(figures: Iterable[CountedRate | Score]) -> Table:
     table = plain_table("metric", "value", "95 % interval", "counted")
     for figure in figures:
         name = Text(figure.name, style="bold" if figure.name in MANDATORY else "")
@@ -77,8 +77,8 @@ def _figures(figures: Iterable[Rate | Score]) -> Table:
     return table
 
 
-def _cells(figure: Rate | Score) -> list[str]:
-    if isinstance(figure, Rate):
+def _cells(figure: CountedRate | Score) -> list[str]:
+    if isinstance(figure, CountedRate):
         counted = f"{figure.numerator} / {figure.denominator}"
         return [_percent(figure.value), _interval(figure), counted]
     value = "-" if figure.value is None else f"{figure.value:.3f}"
@@ -90,7 +90,7 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def _interval(rate: Rate) -> str:
+def _interval(rate: CountedRate) -> str:
     return "" if rate.value is None else f"{100 * rate.low:.1f} to {100 * rate.high:.1f} %"
 
 
@@ -120,13 +120,13 @@ def _sliced(by: str, rows: list[tuple[str, Tally]], encoding: str) -> Table:
     return table
 
 
-def _in_short(rate: Rate) -> str:
+def _in_short(rate: CountedRate) -> str:
     if rate.value is None:
         return "-"
     return f"{_percent(rate.value)} ({rate.numerator} / {rate.denominator})\n{_interval(rate)}"
 
 
-def _bars(outcomes: list[Outcome]) -> Iterator[Text]:
+def _bars(outcomes: list[BarOutcome]) -> Iterator[Text]:
     for outcome in outcomes:
         met = ("met     ", "green") if outcome.met else ("MISSED  ", "bold red")
         yield Text.assemble(met, f"{outcome.bar}: {outcome.why}")
@@ -160,7 +160,7 @@ def _directions(comparison: Comparison) -> str:
     )
 
 
-def _differences(differences: Iterable[Difference]) -> Table:
+def _differences(differences: Iterable[RateDifference]) -> Table:
     table = plain_table("metric", "before", "after", "difference, 95 %", "p", "p (Holm)", "")
     for d in differences:
         if d.value is None:

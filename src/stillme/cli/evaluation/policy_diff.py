@@ -15,8 +15,8 @@ from stillme.cli.printing import Exit, complain, followed, human_wanted, print_j
 from stillme.errors import InputError, shown, without_secrets
 
 if TYPE_CHECKING:
-    from stillme.evaluation.changes import Change
-    from stillme.evaluation.whatif import Example, Flow, Slice, WhatIf
+    from stillme.evaluation.changes import SettingChange
+    from stillme.evaluation.whatif import FlipExample, Flow, Slice, WhatIf
 
 __all__ = ["diff"]
 
@@ -86,12 +86,12 @@ def diff(
 
 def _judged(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> WhatIf:
     from stillme.audit.review.listing import count
-    from stillme.evaluation.whatif import Traffic, what_if
+    from stillme.evaluation.whatif import RecordedTraffic, what_if
 
     if _is_store(source):
         verdicts = replace(wanted.filter, kind="verdict")
         with opened(source, seals=False) as store, followed(count(store, verdicts), "verdicts") as follow:
-            found = what_if(old, new, Traffic(store, wanted.filter), advance=follow, **how)
+            found = what_if(old, new, RecordedTraffic(store, wanted.filter), advance=follow, **how)
     else:
         if wanted.is_given:
             raise InputError(
@@ -153,7 +153,7 @@ def _print_changes(old: Any, new: Any, human: bool) -> None:
         print_json({"before": old.hash, "after": new.hash, "changes": [asdict(change) for change in changes]})
 
 
-def _change_lines(changes: tuple[Change, ...]) -> Iterator[str]:
+def _change_lines(changes: tuple[SettingChange, ...]) -> Iterator[str]:
     if not changes:
         yield "the policies do not differ in anything that is in force"
     width = max((len(change.key) for change in changes), default=0)
@@ -218,7 +218,7 @@ def _slice_lines(part: Slice) -> Iterator[str]:
     yield from _flow_lines(part.flips, "  ")
 
 
-def _example_lines(example: Example) -> Iterator[str]:
+def _example_lines(example: FlipExample) -> Iterator[str]:
     yield ""
     said = f", should be {example.truth}" if example.truth else ""
     against = " (against the label)" if example.standing == "against" else ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stillme.evaluation.rollout.checklist import Check
     from stillme.evaluation.rollout.promotion import Promotion
     from stillme.evaluation.rollout.status import Status
-    from stillme.evaluation.rollout.weeks import Window
+    from stillme.evaluation.rollout.weeks import WeeksWindow
 
 __all__ = ["rollout"]
 
@@ -149,7 +149,7 @@ def _status_lines(found: Status) -> Iterator[str]:
     yield from (f"note: {note}" for note in found.notes)
 
 
-def _window_lines(name: str, window: Window | None) -> Iterator[str]:
+def _window_lines(name: str, window: WeeksWindow | None) -> Iterator[str]:
     from stillme.evaluation.rollout.estimates import figure_words
 
     yield ""

@@ -19,8 +19,8 @@ from stillme.version import __version__
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from stillme.evaluation.worlds.documents import Document
-    from stillme.evaluation.worlds.figures import Figures, Tally
+    from stillme.evaluation.worlds.documents import WorldDocument
+    from stillme.evaluation.worlds.figures import WorldFigures, WorldTally
     from stillme.policy import Policy
 
 __all__ = ["evaluate_worlds"]
@@ -54,8 +54,8 @@ def evaluate_worlds(
 
 
 def _measured(
-    documents: list[Document], policies: list[tuple[str, Policy]], answers: str | None
-) -> Iterator[tuple[str, Figures]]:
+    documents: list[WorldDocument], policies: list[tuple[str, Policy]], answers: str | None
+) -> Iterator[tuple[str, WorldFigures]]:
     """The figures of each judge, after those of a baseline that does not read."""
     from stillme.cli.evaluation.eval import guard_of
     from stillme.evaluation.worlds.figures import figures_of
@@ -71,7 +71,7 @@ def _measured(
             yield name, figures_of(by_guard(guard, documents, advance))
 
 
-def _write_questions(documents: list[Document], path: str) -> None:
+def _write_questions(documents: list[WorldDocument], path: str) -> None:
     from stillme.evaluation.worlds.judging import questions_for
 
     check_new(path)
@@ -83,7 +83,7 @@ def _write_questions(documents: list[Document], path: str) -> None:
     )
 
 
-def _show(documents: list[Document], measured: dict[str, Figures]) -> None:
+def _show(documents: list[WorldDocument], measured: dict[str, WorldFigures]) -> None:
     from rich.text import Text
 
     from stillme.cli.terminal import console
@@ -97,7 +97,7 @@ def _show(documents: list[Document], measured: dict[str, Figures]) -> None:
     screen.print(_table(dict(sorted(figures.kinds.items(), key=lambda item: -item[1].flipped))))
 
 
-def _table(tallies: dict[str, Tally]) -> Table:
+def _table(tallies: dict[str, WorldTally]) -> Table:
     from rich.table import Table
 
     table = Table("", "claims that flip", "right in both", "order", "balanced", "sure and right", "sure", box=None)

@@ -26,8 +26,8 @@ from typing import Final, Literal
 from stillme.errors import PolicyError, shown
 from stillme.evaluation.calibration.fixed_sequence import (
     GRID,
-    Figures,
-    Group,
+    CaseGroup,
+    ErrorCounts,
     Target,
     Walk,
     fewest_cases,
@@ -37,16 +37,16 @@ from stillme.evaluation.calibration.fixed_sequence import (
     walk_of,
 )
 from stillme.evaluation.calibration.gates import Path, paths_of
-from stillme.evaluation.calibration.thresholds import FACTUAL, NAMES, Gates, Scored, Settings, decided, observed
+from stillme.evaluation.calibration.thresholds import FACTUAL, NAMES, Gates, ScoredCase, Settings, decided, observed
 from stillme.evaluation.rollout.drift import Summary
 from stillme.evaluation.runs.intervals import clopper_pearson
 from stillme.languages import is_served, languages
 from stillme.policy import Policy
 
-__all__ = ["ALL", "REST", "By", "Outcome", "calibrate", "share_of"]
+__all__ = ["ALL", "REST", "By", "CalibrationOutcome", "calibrate", "share_of"]
 
 By = Literal["language", "domain", "none"]
-Part = tuple[str, list[Scored]]
+Part = tuple[str, list[ScoredCase]]
 ALL: Final = "all cases"
 REST: Final = "all other cases"
 LEAST_COVERED: Final = 30
@@ -55,15 +55,15 @@ MOST_GROUPS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CalibrationOutcome:
     """What a calibration came to; `settings` is None where nothing can be guaranteed."""
 
     target: Target
     by: By
     settings: Settings | None
-    before: Figures
-    after: Figures | None
-    groups: tuple[Group, ...]
+    before: ErrorCounts
+    after: ErrorCounts | None
+    groups: tuple[CaseGroup, ...]
     gates_before: Settings
     """The thresholds of the gates before grounding that the groups were walked with."""
     tried: int
@@ -81,8 +81,13 @@ class Outcome:
 
 
 def calibrate(
-    cases: Sequence[Scored], policy: Policy, target: Target | None = None, by: By = "none", *, keep_gates: bool = False
-) -> Outcome:
+    cases: Sequence[ScoredCase],
+    policy: Policy,
+    target: Target | None = None,
+    by: By = "none",
+    *,
+    keep_gates: bool = False,
+) -> CalibrationOutcome:
     """The thresholds with the fewest false refusals that keep to the target, or what is missing to show any.
 
     `keep_gates` leaves the thresholds before grounding as they are, which leaves all of the error to `min_score`.
@@ -99,7 +104,7 @@ def calibrate(
     settings = _settings(reached, own, groups, by, cases)
     before = figures(cases, lambda case: decided(case, own, gates))
     after = None if settings is None else figures(cases, lambda case: decided(case, settings, gates))
-    return Outcome(
+    return CalibrationOutcome(
         target=aim,
         by=by if parts[0][0] != ALL else "none",
         settings=settings,
@@ -131,7 +136,7 @@ def _share(number: int, paths: int) -> float:
     return 0.5 if number == 0 else 0.5 / (paths - 1)
 
 
-def _affordable(cases: Sequence[Scored], own: Settings, gates: Gates, by: By, aim: Target) -> list[Path]:
+def _affordable(cases: Sequence[ScoredCase], own: Settings, gates: Gates, by: By, aim: Target) -> list[Path]:
     """The settings that can share the error: by the number of cases alone, so many that no group is lost and each can be shown.
 
     Where it does for one only, it is the one that may raise a gate, as far as no good case is lost by it.
@@ -183,7 +188,7 @@ def _worth(walks: Sequence[Walk], by: By) -> tuple[int, int]:
 # groups
 
 
-def _parts(cases: Sequence[Scored], by: By, aim: Target, share: float) -> tuple[list[Part], list[str]]:
+def _parts(cases: Sequence[ScoredCase], by: By, aim: Target, share: float) -> tuple[list[Part], list[str]]:
     """The cases in the groups that have enough of them, and what is to be said of the others."""
     whole: list[Part] = [(ALL, list(cases))]
     if by == "none":
@@ -206,14 +211,14 @@ def _codes() -> list[str]:
     return [each.code for each in languages()]
 
 
-def _name(case: Scored, by: By) -> str:
+def _name(case: ScoredCase, by: By) -> str:
     if by == "language":
         return case.language if is_served(case.language) else REST
     return case.domain if case.domain is not None else REST
 
 
-def _divided(cases: Sequence[Scored], by: By, chosen: Sequence[str], tested: bool) -> list[Part]:
-    parts: dict[str, list[Scored]] = {name: [] for name in (*chosen, *([REST] if tested else []))}
+def _divided(cases: Sequence[ScoredCase], by: By, chosen: Sequence[str], tested: bool) -> list[Part]:
+    parts: dict[str, list[ScoredCase]] = {name: [] for name in (*chosen, *([REST] if tested else []))}
     for case in cases:
         name = _name(case, by)
         found = parts.get(name if name in chosen else REST)
@@ -235,7 +240,7 @@ def _left_over(bad: Counter[str], chosen: Sequence[str], tested: bool, by: By, n
 
 
 def _settings(
-    path: Settings, own: Settings, groups: Sequence[Group], by: By, cases: Iterable[Scored]
+    path: Settings, own: Settings, groups: Sequence[CaseGroup], by: By, cases: Iterable[ScoredCase]
 ) -> Settings | None:
     """The thresholds to write; what no group speaks for gets the strictest, and a score that no case has stays as it is."""
     found = {group.name: group.min_score for group in groups if group.min_score is not None}
@@ -263,7 +268,7 @@ def _moved(own: Settings, settings: Settings) -> list[str]:
     ]
 
 
-def _languages(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> tuple[str, ...]:
+def _languages(cases: Iterable[ScoredCase], groups: Sequence[CaseGroup], by: By) -> tuple[str, ...]:
     """The languages in which verdicts count as calibrated."""
     certified = {group.name for group in groups if group.min_score is not None}
     if by == "language" and ALL not in certified:
@@ -272,7 +277,7 @@ def _languages(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> tupl
     return tuple(name for name in _codes() if bad[name] >= LEAST_COVERED)
 
 
-def _cheaper(groups: Sequence[Group], aim: Target, paths: int) -> list[str]:
+def _cheaper(groups: Sequence[CaseGroup], aim: Target, paths: int) -> list[str]:
     """That fewer cases would do if fewer settings shared the error."""
     if paths == 1 or all(group.more is None for group in groups):
         return []
@@ -281,7 +286,7 @@ def _cheaper(groups: Sequence[Group], aim: Target, paths: int) -> list[str]:
     return [f"{shared}: with those kept as they are (--keep-gates) it takes at least {fewest:,} cases"]
 
 
-def _uncovered(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> list[str]:
+def _uncovered(cases: Iterable[ScoredCase], groups: Sequence[CaseGroup], by: By) -> list[str]:
     """What is to be said of languages that have too few of the cases to count as calibrated."""
     if by == "language" and groups[0].name != ALL:
         return []
@@ -294,7 +299,7 @@ def _uncovered(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> list
     ]
 
 
-def _advice(before: Figures, after: Figures | None, aim: Target) -> list[str]:
+def _advice(before: ErrorCounts, after: ErrorCounts | None, aim: Target) -> list[str]:
     """The rule of ADR-004 on the present thresholds, and whether the new ones keep to its other half."""
     said = []
     if before.bad and before.escaped / before.bad > aim.max_escape_rate:

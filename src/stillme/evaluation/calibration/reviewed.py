@@ -16,7 +16,7 @@ from stillme.audit.review.cases import request_of, verdict_of
 from stillme.audit.review.listing import candidates, reviews, text_state
 from stillme.audit.review.sampling import Candidate, draw, week_bounds, week_of
 from stillme.audit.store import AuditStore
-from stillme.evaluation.calibration.thresholds import Scored
+from stillme.evaluation.calibration.thresholds import ScoredCase
 from stillme.evaluation.runs.cases import Case, ClaimLabel
 from stillme.reasons import Decision, Reason
 
@@ -145,7 +145,7 @@ def _truth(entry: Entry, labels: set[str]) -> bool | str:
 # cases that speak for unequal numbers of requests
 
 
-def equally_likely(cases: Iterable[Scored]) -> list[Scored]:
+def equally_likely(cases: Iterable[ScoredCase]) -> list[ScoredCase]:
     """A part of the cases in which every request had the same chance to be: what speaks for few is thinned out.
 
     The tests need cases that are drawn alike. A case stays with the probability of its weight over the largest, by a hash of its id.

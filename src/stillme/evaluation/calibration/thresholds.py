@@ -28,7 +28,7 @@ __all__ = [
     "GATES",
     "NAMES",
     "Gates",
-    "Scored",
+    "ScoredCase",
     "Settings",
     "decided",
     "observed",
@@ -199,7 +199,7 @@ def _settings_in(text: str | None) -> Settings | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredCase:
     """A case as far as thresholds can change what becomes of it."""
 
     id: str
@@ -227,7 +227,7 @@ class Scored:
     """How many requests it speaks for."""
 
 
-def scored(record: CaseRecord, gates: Gates) -> Scored | None:
+def scored(record: CaseRecord, gates: Gates) -> ScoredCase | None:
     """A record made under `permissive` as thresholds see it; None where it was not verified to its end."""
     if record.error is not None or record.decision is None or Reason.VALIDATOR_ERROR.value in record.reasons:
         return None
@@ -236,7 +236,7 @@ def scored(record: CaseRecord, gates: Gates) -> Scored | None:
     unsupported = sum(c.supported is False for c in record.claims) + record.unlabelled_unsupported
     needs = [LOW_SIMILARITY[code] for code in record.reasons if code in LOW_SIMILARITY]
     scores = [c.score for c in factual if c.score is not None]
-    return Scored(
+    return ScoredCase(
         id=record.id,
         language=record.language or "unknown",
         domain=record.domain,
@@ -254,14 +254,14 @@ def scored(record: CaseRecord, gates: Gates) -> Scored | None:
     )
 
 
-def told_by(case: Scored, gate: str) -> float | None:
+def told_by(case: ScoredCase, gate: str) -> float | None:
     """What a case has to say to the threshold of a gate before grounding; None where it says nothing."""
     if gate == "generation_confidence":
         return case.confidence
     return case.similarity if case.need == gate else None
 
 
-def decided(case: Scored, settings: Settings, gates: Gates) -> Decision:
+def decided(case: ScoredCase, settings: Settings, gates: Gates) -> Decision:
     """The decision on a case under these thresholds, made as the pipeline makes it of the findings that they bring."""
     hard = [(code, Decision.REFUSE) for code, decides in _flags(case, settings, gates) if decides]
     if case.rest is not Decision.ANSWER:
@@ -269,7 +269,7 @@ def decided(case: Scored, settings: Settings, gates: Gates) -> Decision:
     return strictest(hard, forgives=gates.forgives and case.all_supported)
 
 
-def _flags(case: Scored, settings: Settings, gates: Gates) -> Iterator[tuple[str, bool]]:
+def _flags(case: ScoredCase, settings: Settings, gates: Gates) -> Iterator[tuple[str, bool]]:
     """The codes that the thresholds bring, each with whether it decides."""
     if case.need and case.similarity is not None and case.similarity < getattr(settings, case.need):
         yield next(code for code, need in LOW_SIMILARITY.items() if need == case.need), gates.similarity
@@ -279,7 +279,7 @@ def _flags(case: Scored, settings: Settings, gates: Gates) -> Iterator[tuple[str
         yield Reason.UNSUPPORTED_CLAIM.value, gates.score
 
 
-def observed(case: Scored, settings: Settings, gates: Gates) -> Observation:
+def observed(case: ScoredCase, settings: Settings, gates: Gates) -> Observation:
     """A case as drift compares it with traffic under these thresholds."""
     codes = {*case.codes, *(code for code, _ in _flags(case, settings, gates))}
     decision = decided(case, settings, gates).value

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from stillme.evaluation.rollout.estimates import Figure, figure_words, needed
-from stillme.evaluation.rollout.modes import BEFORE, Run, Step
-from stillme.evaluation.rollout.weeks import FIGURES, Window
+from stillme.evaluation.rollout.estimates import Estimate, figure_words, needed
+from stillme.evaluation.rollout.modes import BEFORE, ModeRun, Step
+from stillme.evaluation.rollout.weeks import FIGURES, WeeksWindow
 from stillme.evaluation.runs.metrics import LOWER_IS_BETTER
 from stillme.policy import Policy
 from stillme.policy.sections import Rollout
 
-__all__ = ["Check", "Found", "State", "checks_of", "next_in_order", "notes_on", "same_mode"]
+__all__ = ["Check", "RolloutEvidence", "State", "checks_of", "next_in_order", "notes_on", "same_mode"]
 
 State = Literal["passed", "failed", "unknown"]
 SAMPLE: Final = "label the weekly sample: `stillme audit sample`, then `stillme audit review`"
@@ -48,15 +48,15 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RolloutEvidence:
     """What the checks are held against."""
 
-    run: Run
+    run: ModeRun
     policy: Policy
     reviewed: int
-    baseline: Window | None
-    current: Window | None
-    weeks: tuple[Window, ...]
+    baseline: WeeksWindow | None
+    current: WeeksWindow | None
+    weeks: tuple[WeeksWindow, ...]
 
     @property
     def rules(self) -> Rollout:
@@ -64,7 +64,7 @@ class Found:
         return self.policy.rollout
 
 
-def checks_of(found: Found, step: Step) -> Iterator[Check]:
+def checks_of(found: RolloutEvidence, step: Step) -> Iterator[Check]:
     """Every check of a step."""
     yield next_in_order(found.run, step)
     yield same_mode(found.run, found.policy)
@@ -79,14 +79,14 @@ def checks_of(found: Found, step: Step) -> Iterator[Check]:
     yield _stable(found)
 
 
-def next_in_order(run: Run, step: Step) -> Check:
+def next_in_order(run: ModeRun, step: Step) -> Check:
     """Whether the mode before the step has been reached; none is skipped."""
     wanted = BEFORE[step]
     said = f"the last verdict was made in {run.mode or 'no mode: there is none'}, {step} comes after {wanted}"
     return _held("step", run.mode in (wanted, step), run.mode, wanted, said, f"go through {wanted} first")
 
 
-def same_mode(run: Run, policy: Policy) -> Check:
+def same_mode(run: ModeRun, policy: Policy) -> Check:
     """Whether the policy is in the mode of the last verdict, so that the evidence can be about it."""
     said = f"the policy says {policy.mode}, the last verdict was made in {run.mode or 'none'}"
     way_out = "serve this policy with this audit store, or name the one that is served"
@@ -102,16 +102,16 @@ def _at_least(name: str, value: float, least: float, what: str, way_out: str) ->
     return _held(name, value >= least, value, least, f"{value:,} {what}, at least {least:,}", way_out)
 
 
-def _volume(found: Found, step: Step) -> Iterator[Check]:
+def _volume(found: RolloutEvidence, step: Step) -> Iterator[Check]:
     run, rules = found.run, found.rules
     counts = run.mode in (BEFORE[step], step)
-    counted, way_out = (run, "go on in this mode") if counts else (Run(), "")
+    counted, way_out = (run, "go on in this mode") if counts else (ModeRun(), "")
     mode = run.mode if counts else BEFORE[step]
     yield _at_least("days", round(counted.days, 2), rules.min_days, f"days of verdicts in {mode}", way_out)
     yield _at_least("verdicts", counted.verdicts, rules.min_verdicts, f"verdicts in {mode}", way_out)
 
 
-def _logged(found: Found) -> Check:
+def _logged(found: RolloutEvidence) -> Check:
     name, run, least = "logged_share", found.run, found.rules.min_logged_share
     total = run.logged + run.not_logged
     if not total:
@@ -122,7 +122,7 @@ def _logged(found: Found) -> Check:
     return _held(name, share >= least, share, least, said, way_out)
 
 
-def _baseline(window: Window | None) -> Check:
+def _baseline(window: WeeksWindow | None) -> Check:
     name, wanted = "baseline", "measured"
     if window is None:
         return Check(
@@ -137,7 +137,7 @@ def _baseline(window: Window | None) -> Check:
     return Check(name, "passed", weeks, wanted, f"measured in {weeks}")
 
 
-def _meets(name: str, window: Window | None, rules: Rollout, step: Step) -> Check:
+def _meets(name: str, window: WeeksWindow | None, rules: Rollout, step: Step) -> Check:
     """A figure against its limit; for enforce the upper end of the escape rate has to keep to it."""
     limit = _LIMITS[name](rules)
     if window is None:
@@ -154,21 +154,21 @@ def _meets(name: str, window: Window | None, rules: Rollout, step: Step) -> Chec
     return _held(name, holds, value, limit, said, "" if holds else _way_out(figure, limit, by_end))
 
 
-def _way_out(figure: Figure, limit: float, by_end: bool) -> str:
+def _way_out(figure: Estimate, limit: float, by_end: bool) -> str:
     more = needed(figure, limit) if by_end else None
     if more is not None:
         return f"if they go on like this, {more:,} times as many reviews are needed: raise the numbers of `stillme audit sample`"
     return _IMPROVE[figure.name]
 
 
-def _worsening(name: str, before: Figure, after: Figure) -> float | None:
+def _worsening(name: str, before: Estimate, after: Estimate) -> float | None:
     if before.unknown or after.unknown or before.value is None or after.value is None:
         return None
     moved = after.value - before.value
     return moved if name in LOWER_IS_BETTER else -moved
 
 
-def _no_worse(found: Found) -> Check:
+def _no_worse(found: RolloutEvidence) -> Check:
     """Against the baseline no figure may be worse by more than it may move in a week."""
     most = found.rules.max_weekly_change
     if found.baseline is None or found.current is None:
@@ -178,7 +178,7 @@ def _no_worse(found: Found) -> Check:
     return _moved("no_worse_than_baseline", moved, most, "worse than in the baseline")
 
 
-def _better(found: Found) -> Check:
+def _better(found: RolloutEvidence) -> Check:
     """Against the baseline a figure has to be better, in each of the last weeks too, and none worse than it may move in a week."""
     held = _no_worse(found)
     name, best = "better_than_baseline", "better, and none worse"
@@ -197,17 +197,17 @@ def _better(found: Found) -> Check:
     return Check(name, "failed", max(gains.values()), best, said, f"{_IMPROVE[MANDATORY[0]]}; then go on for two weeks")
 
 
-def _is_best(name: str, figure: Figure) -> bool:
+def _is_best(name: str, figure: Estimate) -> bool:
     return figure.value is not None and figure.value == (0.0 if name in LOWER_IS_BETTER else 1.0)
 
 
-def _gained(name: str, baseline: Window, week: Window) -> bool:
+def _gained(name: str, baseline: WeeksWindow, week: WeeksWindow) -> bool:
     """Whether a week is better than the baseline, or says nothing about it."""
     moved = _worsening(name, baseline.figure(name), week.figure(name))
     return moved is None or moved < -EPSILON
 
 
-def _stable(found: Found) -> Check:
+def _stable(found: RolloutEvidence) -> Check:
     """Between the last two weeks no figure may move by more than the policy allows, to the better or to the worse."""
     most = found.rules.max_weekly_change
     if len(found.weeks) < 2:
@@ -231,7 +231,7 @@ def _moved(name: str, moved: Mapping[str, float | None], most: float, words: str
     return _held(name, holds, value, most, said, "find out what changed: `stillme policy diff`, `stillme audit list`")
 
 
-def notes_on(found: Found) -> Iterator[str]:
+def notes_on(found: RolloutEvidence) -> Iterator[str]:
     """What the checks cannot see, or leave out."""
     yield "requests that never reached a guard with this audit store are not seen here"
     for name, window in (("baseline", found.baseline), ("current", found.current)):

@@ -36,11 +36,11 @@ __all__ = [
     "LEAST_CASES",
     "LEAST_DISTANCE",
     "LEVEL",
-    "Comparison",
     "Drift",
     "Observation",
+    "Shift",
     "Summary",
-    "Traffic",
+    "TrafficSummary",
     "chi_square_tail",
     "drift_of",
     "kolmogorov_tail",
@@ -139,7 +139,7 @@ def _count(value: object) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Shift:
     """One thing that was compared; `distance` is the share that lies elsewhere, `adjusted` Holm's p-value."""
 
     name: str
@@ -166,7 +166,7 @@ class Drift:
     cases: int
     needed: int
     """How many more cases it takes before anything is said."""
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[Shift, ...] = ()
     left_out: tuple[str, ...] = ()
     """What could not be compared, and why."""
 
@@ -190,7 +190,7 @@ def drift_of(reference: Mapping[str, Any] | Summary, traffic: Summary) -> Drift:
     )
 
 
-def _reason(drifted: Sequence[Comparison], cases: int) -> str:
+def _reason(drifted: Sequence[Shift], cases: int) -> str:
     said = "; ".join(f"{c.name} {c.detail} (p {_p(c.adjusted)})" for c in drifted[:3])
     more = f"; and {len(drifted) - 3} more" if len(drifted) > 3 else ""
     return f"{cases:,} cases of traffic differ from the calibration: {said}{more}"
@@ -203,7 +203,7 @@ def _p(p: float) -> str:
 # numbers
 
 
-def _numbers(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Comparison]:
+def _numbers(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Shift]:
     for name in EDGES:
         first, second = before.numbers[name], now.numbers[name]
         sizes = sum(first), sum(second)
@@ -215,7 +215,7 @@ def _numbers(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Com
         below, distance, edge = _largest_gap(first, second, EDGES[name])
         p = kolmogorov_tail(distance, *sizes)
         detail = f"below {edge:g}: {below[0]:.1%} before, {below[1]:.1%} now"
-        yield Comparison(name, *sizes, distance, p, p, detail)
+        yield Shift(name, *sizes, distance, p, p, detail)
 
 
 def _largest_gap(
@@ -240,7 +240,7 @@ def kolmogorov_tail(distance: float, first: int, second: int) -> float:
 # shares
 
 
-def _shares(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Comparison]:
+def _shares(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Shift]:
     yield from _categories("language", before.languages, now.languages)
     if min(before.decided, now.decided) < LEAST_CASES:
         left_out.append(
@@ -252,7 +252,7 @@ def _shares(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Comp
         yield from _one_share(code, (before.reasons[code], before.decided), (now.reasons[code], now.decided), left_out)
 
 
-def _categories(name: str, first: Counter[str], second: Counter[str]) -> Iterator[Comparison]:
+def _categories(name: str, first: Counter[str], second: Counter[str]) -> Iterator[Shift]:
     rows = _merged(first, second)
     if len(rows) < 2:
         return  # all alike on both sides: nothing to compare
@@ -264,7 +264,7 @@ def _categories(name: str, first: Counter[str], second: Counter[str]) -> Iterato
     distance = sum(abs(one - other) for _, one, other in shares) / 2
     key, one, other = max(shares, key=lambda s: (abs(s[1] - s[2]), s[0]))
     p = chi_square_tail(statistic, len(rows) - 1)
-    yield Comparison(name, *sizes, distance, p, p, f"{key}: {one:.1%} before, {other:.1%} now")
+    yield Shift(name, *sizes, distance, p, p, f"{key}: {one:.1%} before, {other:.1%} now")
 
 
 def _merged(first: Counter[str], second: Counter[str]) -> list[tuple[str, tuple[int, int]]]:
@@ -287,7 +287,7 @@ def _term(observed: float, expected: float) -> float:
     return (observed - expected) ** 2 / expected
 
 
-def _one_share(name: str, before: tuple[int, int], now: tuple[int, int], left_out: list[str]) -> Iterator[Comparison]:
+def _one_share(name: str, before: tuple[int, int], now: tuple[int, int], left_out: list[str]) -> Iterator[Shift]:
     """One code with or without: a table of two by two."""
     total, having = before[1] + now[1], before[0] + now[0]
     expected = [size * part / total for size in (before[1], now[1]) for part in (having, total - having)]
@@ -297,7 +297,7 @@ def _one_share(name: str, before: tuple[int, int], now: tuple[int, int], left_ou
     off = max(0.0, abs(before[0] - expected[0]) - 0.5)
     p = chi_square_tail(sum(off * off / e for e in expected), 1)
     one, other = before[0] / before[1], now[0] / now[1]
-    yield Comparison(name, before[1], now[1], abs(one - other), p, p, f"on {one:.1%} before, {other:.1%} now")
+    yield Shift(name, before[1], now[1], abs(one - other), p, p, f"on {one:.1%} before, {other:.1%} now")
 
 
 def chi_square_tail(statistic: float, freedom: int) -> float:
@@ -315,7 +315,7 @@ def chi_square_tail(statistic: float, freedom: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class TrafficSummary:
     """The verdicts of a window: those made with the model of the calibration, and what could not be used."""
 
     summary: Summary
@@ -325,7 +325,7 @@ class Traffic:
 
 def observations_in(
     store: AuditStore, wanted: Filter, model_id: str, comparable: Callable[[str], bool] | None = None
-) -> Traffic:
+) -> TrafficSummary:
     """The verdicts that the filter takes, as they are compared; their texts are not needed.
 
     `comparable` says of the digest of a policy whether its thresholds are the calibrated ones; without it all are.
@@ -341,7 +341,7 @@ def observations_in(
             unreadable += 1
         else:
             summary.add(seen)
-    return Traffic(summary, others, unreadable)
+    return TrafficSummary(summary, others, unreadable)
 
 
 def _observed(entry: Entry, decided: bool) -> Observation | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from stillme.evaluation.runs.intervals import CONFIDENCE, Interval, clopper_pearson, fewest
 
-__all__ = ["Figure", "Part", "figure_words", "interval", "needed"]
+__all__ = ["Estimate", "Part", "figure_words", "interval", "needed"]
 
 MOST_TIMES: Final = 10_000
 
@@ -23,7 +23,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Estimate:
     """A rate with its 95 % interval and what it rests on; `unknown` says why it is not to be relied on.
 
     What is estimated from reviews has estimated numbers of verdicts as numerator and denominator; `counted` are the reviews themselves.
@@ -60,14 +60,14 @@ def _exact(part: Part, times: float, confidence: float) -> Interval:
     return clopper_pearson(part.share * trials, trials, confidence)
 
 
-def needed(figure: Figure, most: float) -> int | None:
+def needed(figure: Estimate, most: float) -> int | None:
     """How many times as many reviews would bring the upper end down to `most`, were they like these; None where none would."""
     if not figure.parts:
         return None
     return fewest(lambda times: interval(figure.parts, times).high <= most, MOST_TIMES)
 
 
-def figure_words(figure: Figure) -> str:
+def figure_words(figure: Estimate) -> str:
     """A figure with all that belongs to it, or why there is none."""
     if figure.value is None:
         return f"unknown: {figure.unknown}"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from stillme.errors import InputError, shown
 from stillme.evaluation.runs.intervals import CONFIDENCE, binomial_at_most
-from stillme.evaluation.runs.metrics import LOWER_IS_BETTER, RATES, Rate, rate_of, shares_of
+from stillme.evaluation.runs.metrics import LOWER_IS_BETTER, RATES, CountedRate, rate_of, shares_of
 from stillme.evaluation.runs.records import CaseRecord
 from stillme.evaluation.runs.run import Run
 
@@ -31,9 +31,9 @@ __all__ = [
     "DRAWS",
     "FIXED",
     "SEED",
-    "Change",
     "Comparison",
-    "Difference",
+    "FlippedCase",
+    "RateDifference",
     "compare",
     "compare_records",
     "holm",
@@ -55,7 +55,7 @@ LEAST: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FlippedCase:
     """A case that was decided differently; `right` says in which of the two runs it was right, if it expects something."""
 
     id: str
@@ -66,12 +66,12 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RateDifference:
     """A rate in both runs, second less first, with its interval and how easily chance alone makes as much of it."""
 
     name: str
-    before: Rate
-    after: Rate
+    before: CountedRate
+    after: CountedRate
     value: float | None
     low: float
     high: float
@@ -111,9 +111,9 @@ class Comparison:
     """Decision before, decision after, and how many cases, the most frequent first."""
     directions: tuple[tuple[str, int], ...]
     """How many changed cases were right before, after, neither, or expect nothing."""
-    examples: tuple[Change, ...]
+    examples: tuple[FlippedCase, ...]
     """Some of each direction, those that were right before first."""
-    differences: tuple[Difference, ...]
+    differences: tuple[RateDifference, ...]
     seed: int = SEED
     draws: int = DRAWS
 
@@ -213,7 +213,7 @@ class _Seen:
         self.patterns: dict[str, Counter[Pattern]] = {name: Counter() for name in names}
         self.flips: Counter[tuple[str, str]] = Counter()
         self.directions: Counter[str] = Counter()
-        self.examples: dict[str, list[Change]] = {right: [] for right in ("before", "after", "neither", "unknown")}
+        self.examples: dict[str, list[FlippedCase]] = {right: [] for right in ("before", "after", "neither", "unknown")}
         self.cases = self.left_out = 0
 
     def add(self, one: CaseRecord, other: CaseRecord) -> None:
@@ -230,7 +230,7 @@ class _Seen:
             self.directions[right] += 1
             if len(self.examples[right]) < EXAMPLES:
                 expected = one.expected.value if one.expected else None
-                change = Change(one.id, expected, one.decision.value, other.decision.value, right)
+                change = FlippedCase(one.id, expected, one.decision.value, other.decision.value, right)
                 self.examples[right].append(change)
 
 
@@ -242,14 +242,14 @@ def _right(before: tuple[int, int], after: tuple[int, int]) -> Literal["before",
     return "before" if before[0] else "after"
 
 
-def _difference(name: str, patterns: Mapping[Pattern, int]) -> Difference:
+def _difference(name: str, patterns: Mapping[Pattern, int]) -> RateDifference:
     sums = [sum(pattern[k] * count for pattern, count in patterns.items()) for k in range(4)]
     before, after = rate_of(name, sums[0], sums[1]), rate_of(name, sums[2], sums[3])
     changed = sum(count for (a, b, c, d), count in patterns.items() if (a, b) != (c, d))
     value = None if before.value is None or after.value is None else after.value - before.value
     test: Test = "McNemar, exact" if name in FIXED else "paired draws"
     if value is None:
-        return Difference(name, before, after, None, -1.0, 1.0, test, changed, None)
+        return RateDifference(name, before, after, None, -1.0, 1.0, test, changed, None)
     drawn = _drawn(patterns)
     p: float | None = None
     if name in FIXED:
@@ -258,7 +258,7 @@ def _difference(name: str, patterns: Mapping[Pattern, int]) -> Difference:
         )
     elif min(before.denominator, after.denominator) >= LEAST:
         p = max(_swapped(patterns, value), drawn.p) if changed else 1.0
-    return Difference(name, before, after, value, drawn.low, drawn.high, test, changed, p)
+    return RateDifference(name, before, after, value, drawn.low, drawn.high, test, changed, p)
 
 
 class _Drawn(NamedTuple):

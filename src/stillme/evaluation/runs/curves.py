@@ -21,11 +21,11 @@ from stillme.reasons import Decision
 __all__ = [
     "ERRORS",
     "NONE",
+    "CurvePoint",
     "Errors",
     "Kind",
     "Labels",
     "Mistake",
-    "Point",
     "Reasons",
     "RiskCoverage",
     "Sweep",
@@ -45,7 +45,7 @@ ERRORS: Final[tuple[Kind, ...]] = ("escape", "false_refusal")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """A share at a place, with its exact 95 % interval and the counts it comes from."""
 
     x: float
@@ -56,8 +56,8 @@ class Point:
     denominator: int
 
 
-def _point(x: float, numerator: int, denominator: int) -> Point:
-    return Point(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
+def _point(x: float, numerator: int, denominator: int) -> CurvePoint:
+    return CurvePoint(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
 
 
 def unsupported_in(record: CaseRecord) -> int:
@@ -99,9 +99,9 @@ class RiskCoverage:
         """How many drafts the curve is of."""
         return self._steps.total()
 
-    def points(self) -> list[Point]:
+    def points(self) -> list[CurvePoint]:
         """Risk at each coverage, some hundred points at most; the last is that of all drafts."""
-        points: list[Point] = []
+        points: list[CurvePoint] = []
         bad = seen = 0
         for step in sorted({step for _, step in self._steps}, reverse=True):
             bad += self._steps[True, step]
@@ -110,13 +110,13 @@ class RiskCoverage:
                 points.append(_point(seen / self.count, bad, seen))
         return points
 
-    def at(self) -> Point | None:
+    def at(self) -> CurvePoint | None:
         """Where the run itself stands: the share that it answered, and the risk in that."""
         bad, answered = self._answered
         return _point(answered / self.count, bad, answered) if answered else None
 
 
-def reliability_bins(scored: Mapping[tuple[bool, int], int]) -> list[Point]:
+def reliability_bins(scored: Mapping[tuple[bool, int], int]) -> list[CurvePoint]:
     """For each tenth of the scores: their mean, and the share of claims in it that are labelled supported."""
     sums = [[0, 0, 0] for _ in range(BINS)]
     for (supported, step), count in sorted(scored.items()):
@@ -150,11 +150,11 @@ class Sweep:
         self._escaped[reach] += unsupported
         self._passed[reach] += answerable
 
-    def escapes(self, least: float = 0.0) -> list[Point]:
+    def escapes(self, least: float = 0.0) -> list[CurvePoint]:
         """The escape rate at each min_score from `least` on."""
         return [_point(x, left, self.unsupported) for x, left in _left(self._escaped, least) if self.unsupported]
 
-    def false_refusals(self, least: float = 0.0) -> list[Point]:
+    def false_refusals(self, least: float = 0.0) -> list[CurvePoint]:
         """The false refusal rate at each min_score from `least` on."""
         whole = self.answerable
         return [_point(x, whole - left, whole) for x, left in _left(self._passed, least) if whole]

@@ -25,9 +25,9 @@ __all__ = [
     "RATES",
     "SCORES",
     "SLICED_BY",
-    "Metrics",
-    "Rate",
+    "CountedRate",
     "ReasonRates",
+    "RunMetrics",
     "Score",
     "Tally",
     "metrics_of",
@@ -47,7 +47,7 @@ MOST_VALUES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class CountedRate:
     """A share of what was counted, with its exact 95 % interval; without anything counted it has no value and [0, 1]."""
 
     name: str
@@ -89,13 +89,13 @@ class ReasonRates:
     """How well one reason code was named, over the cases that say which codes they expect."""
 
     code: str
-    precision: Rate
-    recall: Rate
+    precision: CountedRate
+    recall: CountedRate
 
 
-def rate_of(name: str, numerator: int, denominator: int) -> Rate:
+def rate_of(name: str, numerator: int, denominator: int) -> CountedRate:
     """A rate with its exact interval."""
-    return Rate(name, numerator, denominator, *clopper_pearson(numerator, denominator))
+    return CountedRate(name, numerator, denominator, *clopper_pearson(numerator, denominator))
 
 
 # what one case contributes to each rate
@@ -287,11 +287,11 @@ class Tally:
         """Cases that were answered without being verified: never right."""
         return self.decisions[Decision.ANSWER.value, False]
 
-    def rate(self, name: str) -> Rate:
+    def rate(self, name: str) -> CountedRate:
         """One rate by its name."""
         return rate_of(name, *self._shares[name])
 
-    def rates(self) -> tuple[Rate, ...]:
+    def rates(self) -> tuple[CountedRate, ...]:
         """Every rate, in the order to show them."""
         return tuple(map(self.rate, RATES))
 
@@ -303,7 +303,7 @@ class Tally:
         """Every score, in the order to show them."""
         return tuple(map(self.score, SCORES))
 
-    def figure(self, name: str) -> Rate | Score:
+    def figure(self, name: str) -> CountedRate | Score:
         """A rate or a score by its name or its alias."""
         known = ALIASES.get(name, name)
         return self.score(known) if known in SCORES else self.rate(known)
@@ -387,7 +387,7 @@ class Tally:
         return Score("claim_auc", value, *ends, unsupported, supported)
 
 
-class Metrics(Tally):
+class RunMetrics(Tally):
     """The tally of a whole run, and one for each language, domain, category and tag in it."""
 
     __slots__ = ("_slices", "left_out")
@@ -420,9 +420,9 @@ class Metrics(Tally):
         return {**super().to_dict(), "slices": sliced, "left_out": dict(self.left_out)}
 
 
-def metrics_of(records: Iterable[CaseRecord]) -> Metrics:
+def metrics_of(records: Iterable[CaseRecord]) -> RunMetrics:
     """The figures of some records, read once."""
-    metrics = Metrics()
+    metrics = RunMetrics()
     for record in records:
         metrics.add(record)
     return metrics

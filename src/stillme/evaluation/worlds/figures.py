@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from stillme.evaluation.runs.metrics import Rate, rate_of
-from stillme.evaluation.worlds.documents import LABELS, Document, WorldClaim
-from stillme.evaluation.worlds.judging import Answer, Judged
+from stillme.evaluation.runs.metrics import CountedRate, rate_of
+from stillme.evaluation.worlds.documents import LABELS, WorldClaim, WorldDocument
+from stillme.evaluation.worlds.judging import Judged, WorldAnswer
 
-__all__ = ["GROUPS", "Figures", "Tally", "figures_of"]
+__all__ = ["GROUPS", "WorldFigures", "WorldTally", "figures_of"]
 
 GROUPS: Final = ("all", "en", "vi", "across")
 SUPPORTED: Final = LABELS[0]
@@ -31,13 +31,13 @@ RATES: Final = {
 """What each rate is a share of, as it is counted."""
 
 
-class Tally:
+class WorldTally:
     """What is counted of a group of claims."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
-    def add(self, claim: WorldClaim, answers: tuple[Answer, ...]) -> None:
+    def add(self, claim: WorldClaim, answers: tuple[WorldAnswer, ...]) -> None:
         """Count one claim in all its worlds."""
         truths = [label == SUPPORTED for label in claim.labels]
         for truth, answer in zip(truths, answers, strict=True):
@@ -54,7 +54,7 @@ class Tally:
         """Claims that one world supports and the other does not."""
         return self._counts["flipped"]
 
-    def rates(self) -> Iterator[Rate]:
+    def rates(self) -> Iterator[CountedRate]:
         """Each figure with what was counted and its exact interval."""
         for name, (part, whole) in RATES.items():
             yield rate_of(name, self._counts[part], self._counts[whole])
@@ -72,18 +72,18 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Figures:
+class WorldFigures:
     """Tallies of all claims, of each language, of claims in another language than their sources, and of each kind of claim."""
 
-    groups: dict[str, Tally] = field(default_factory=lambda: {name: Tally() for name in GROUPS})
-    kinds: dict[str, Tally] = field(default_factory=dict)
+    groups: dict[str, WorldTally] = field(default_factory=lambda: {name: WorldTally() for name in GROUPS})
+    kinds: dict[str, WorldTally] = field(default_factory=dict)
 
-    def add(self, document: Document, claim: WorldClaim, answers: tuple[Answer, ...]) -> None:
+    def add(self, document: WorldDocument, claim: WorldClaim, answers: tuple[WorldAnswer, ...]) -> None:
         """Count one claim."""
         group = claim.language if claim.language == document.language else GROUPS[-1]
         for name in ("all", group):
-            self.groups.setdefault(name, Tally()).add(claim, answers)
-        self.kinds.setdefault(claim.kind, Tally()).add(claim, answers)
+            self.groups.setdefault(name, WorldTally()).add(claim, answers)
+        self.kinds.setdefault(claim.kind, WorldTally()).add(claim, answers)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -93,9 +93,9 @@ class Figures:
         }
 
 
-def figures_of(judged: Iterable[Judged]) -> Figures:
+def figures_of(judged: Iterable[Judged]) -> WorldFigures:
     """The figures over documents that have two worlds; others say nothing of whether somebody reads."""
-    figures = Figures()
+    figures = WorldFigures()
     for each in judged:
         if len(each.document.worlds) > 1:
             for claim, answers in zip(each.document.claims, each.answers, strict=True):
