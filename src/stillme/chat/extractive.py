@@ -123,12 +123,12 @@ class Extractive:
 
 def chosen_sentences(evidence: Evidence, language: str) -> list[ChosenSentence]:
     """The sentences that answer the question, in the order to be read: of the user's language if there are any, else of the other."""
-    found = _weighed(evidence)
+    found = _candidates(evidence)
     own = [c for c in found if c.passage.language == language]
     for group in (own, [c for c in found if c.passage.language != language]):
         best = max((c.worth for c in group), default=0.0)
         if best >= LEAST_WORTH:
-            return _in_reading_order(_picked(group, best))
+            return _in_reading_order(_selection(group, best))
     return []
 
 
@@ -154,7 +154,7 @@ class _SentenceCandidate:
     """Whether it cannot be understood without the sentence before it."""
 
 
-def _weighed(evidence: Evidence) -> list[_SentenceCandidate]:
+def _candidates(evidence: Evidence) -> list[_SentenceCandidate]:
     """Every sentence that could be read out, with what it is worth, best first."""
     answers = _answers(evidence)
     found = [
@@ -194,7 +194,7 @@ def _of_passage(evidence: Evidence, n: int, answers: dict[int, float]) -> Iterat
     terms = query_terms(query, evidence.query_language)
     total = sum(2.0 if query.words[i].capital and i else 1.0 for i in terms) or 1.0
     said = read(query, terms, passage) if terms else None
-    steered = _steered(passage)
+    steered = _steering_sentences(passage)
     above, lead = 0.0, None
     for k, statement in enumerate(evidence.library.readings[n].statements):
         own = (said.weights.get(k, 0.0) if said else 0.0) / total
@@ -229,7 +229,7 @@ def _leads(passage: Passage, k: int) -> bool:
     return plain and len(words) <= 8 and raw[end : end + 2] == "\n\n"
 
 
-def _steered(passage: Passage) -> set[int]:
+def _steering_sentences(passage: Passage) -> set[int]:
     """The sentences that try to steer a model, and what follows them in their paragraph."""
     if find_instruction(passage.text) is None:
         return set()
@@ -260,7 +260,7 @@ def _read_out(evidence: Evidence, passage: Passage, k: int, fewest_words: int) -
     return text if text and text.rstrip("\"'”’»)*_`")[-1:] in ENDS else f"{text}."
 
 
-def _picked(candidates: Sequence[_SentenceCandidate], best: float) -> list[_SentenceCandidate]:
+def _selection(candidates: Sequence[_SentenceCandidate], best: float) -> list[_SentenceCandidate]:
     """The best, and others that are nearly as good and say something else; what one refers back to comes with it."""
     by_place = {(c.passage.number, c.position): c for c in candidates}
     picked: list[_SentenceCandidate] = []

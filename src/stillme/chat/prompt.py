@@ -88,7 +88,7 @@ def build_prompt(
     spoken = _language(question, conversation, language)
     kept = _Kept(conversation, most_turns, most_characters)
     words = _words(spoken)
-    blocks = [*_sources(context_passages, words), *_said_before(kept, words)]
+    blocks = [*_sources(context_passages, words), *_conversation_block(kept, words)]
     asked = _PromptBlock("question", [_quoted(question, keeps_numbers=True)])
     ending = words["ask"].format(language=words["named" if is_served(spoken) else "unnamed"])
     rules = inject_identity(words["reading"], language=spoken, identity=identity)
@@ -103,7 +103,7 @@ def build_prompt_context(context: Context, language: str = DEFAULT) -> str:
     """What was retrieved, as a prompt may hold it: numbered blocks, and what was said before in a block of its own."""
     words = _words(language)
     turns = [Turn(role="earlier", content=found.chunk.text) for found in context.conversation_docs]
-    earlier = _said_before(_Kept(turns, MOST_TURNS, MOST_CHARACTERS), words)
+    earlier = _conversation_block(_Kept(turns, MOST_TURNS, MOST_CHARACTERS), words)
     return _written([*_sources(context.passages, words), *earlier], words)
 
 
@@ -173,7 +173,7 @@ def _source_lines(passage: RetrievedPassage, words: dict[str, str]) -> list[str]
     return [*head, f"{GUTTER}{words['text']}:", _quoted(passage.text)]
 
 
-def _said_before(kept: _Kept, words: dict[str, str]) -> list[_PromptBlock]:
+def _conversation_block(kept: _Kept, words: dict[str, str]) -> list[_PromptBlock]:
     parts: list[str] = []
     if kept.dropped:
         parts.append(words["dropped"].format(count=kept.dropped))
@@ -267,7 +267,7 @@ def _unbracketed_token(match: re.Match[str]) -> str:
 
 
 def _numbers_a_source(inner: str) -> bool:
-    """1, 1-3, ^2, #4, '1 and 2', 'Source 2', 'nguồn: 3', '1†source'."""
+    """1, 1-3, ^2, #4, '1 and 2', 'Source 2', '1†source'."""
     figures = fold_text(inner.partition("†")[0])
     if not NUMBERED.fullmatch(figures) or not any(c.isdigit() for c in figures):
         return False

@@ -375,20 +375,20 @@ class _FlipCounts:
             not_judged=tuple(sorted(self.not_judged.items())),
             flips=_flows(self.flips),
             actions=tuple(Flow(*pair, count, unlabelled=0) for pair, count in sorted(self.actions.items())),
-            slices=tuple(self._sliced()),
+            slices=tuple(self._slices()),
             labelled=self.labelled,
             right_before=self.right[0],
             right_after=self.right[1],
-            examples=tuple(self._shown()),
+            examples=tuple(self._examples()),
         )
 
-    def _sliced(self) -> Iterator[Slice]:
+    def _slices(self) -> Iterator[Slice]:
         for by in ("reason", "language", "domain"):
             for place in sorted(place for place in self.slices if place[0] == by):
                 judged = None if by == "reason" else self.totals[place]
                 yield Slice(by, place[1], judged, _flows(self.slices[place]))
 
-    def _shown(self) -> Iterator[FlipExample]:
+    def _examples(self) -> Iterator[FlipExample]:
         """For each direction, those that go against a label first."""
         for direction in sorted(self.flips, key=_in_order):
             yield from [*self.kept[direction, True], *self.kept[direction, False]][: self.examples]

@@ -82,7 +82,7 @@ def messages(task: GroundingTask, claims: Sequence[Claim]) -> list[dict[str, str
     document = {
         "question": task.query.raw,
         "conversation": [turn.raw for turn in task.conversation],
-        "answer": _said(task.draft, 0, len(task.draft.text)),
+        "answer": _draft_words(task.draft, 0, len(task.draft.text)),
         "claims": [_claim(task, n, claim) for n, claim in enumerate(claims, 1)],
         "passages": [_passage(passage) for passage in task.library.passages],
     }
@@ -95,7 +95,9 @@ def messages(task: GroundingTask, claims: Sequence[Claim]) -> list[dict[str, str
 
 def _claim(task: GroundingTask, number: int, claim: Claim) -> dict[str, Any]:
     cites = [task.library.passages[i].number for i in claim.cited]
-    return {"claim": number, "text": _said(task.draft, claim.first, claim.last)} | ({"cites": cites} if cites else {})
+    return {"claim": number, "text": _draft_words(task.draft, claim.first, claim.last)} | (
+        {"cites": cites} if cites else {}
+    )
 
 
 def _passage(passage: Passage) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def _passage(passage: Passage) -> dict[str, Any]:
     return {"passage": passage.number, **{key: value for key, value in besides.items() if value}, "text": given.text}
 
 
-def _said(draft: Reading, first: int, last: int) -> str:
+def _draft_words(draft: Reading, first: int, last: int) -> str:
     """The words of the draft from token `first` to `last` without citation markers and addresses, which say nothing themselves."""
     text = draft.text
     if not draft.skipped:

@@ -108,7 +108,7 @@ class Client:
             ) as pieces:
                 return b"".join([piece async for piece in pieces])
 
-        return await self._tried(attempt, deadline)
+        return await self._with_retries(attempt, deadline)
 
     @asynccontextmanager
     async def reply(self, content: bytes, accept: str) -> AsyncIterator[tuple[AsyncIterator[bytes], Call]]:
@@ -118,7 +118,7 @@ class Client:
         async def attempt(call: Call) -> _Reply:
             return await self._attempt(content, accept, deadline, call)
 
-        begun = await self._tried(attempt, deadline)
+        begun = await self._with_retries(attempt, deadline)
         async with self._read(begun, accept, deadline) as pieces:
             yield pieces, begun.call
 
@@ -130,7 +130,7 @@ class Client:
 
     # tries
 
-    async def _tried(self, attempt: Callable[[Call], Awaitable[Result]], deadline: float) -> Result:
+    async def _with_retries(self, attempt: Callable[[Call], Awaitable[Result]], deadline: float) -> Result:
         """What comes of as many attempts as are worth it."""
         tries = 0
         while True:
@@ -169,7 +169,7 @@ class Client:
             first_by = deadline
             if accept == EVENTS_TYPE:
                 first_by = min(deadline, time.monotonic() + self.limits.first_byte_s)
-            response = await self._sent(content, accept, first_by)
+            response = await self._send(content, accept, first_by)
             if response.status_code != OK:
                 try:
                     raise await self._status_fault(response, first_by)
@@ -202,7 +202,7 @@ class Client:
             reply.call.given_up()
             await reply.response.aclose()
 
-    async def _sent(self, content: bytes, accept: str, first_by: float) -> httpx.Response:
+    async def _send(self, content: bytes, accept: str, first_by: float) -> httpx.Response:
         """The head of the response; its body is still to be read."""
         httpx = httpx_module()
         http = self._connected()

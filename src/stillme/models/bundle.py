@@ -23,10 +23,10 @@ Loaded = TypeVar("Loaded")
 def manifest() -> dict[str, Any]:
     """Name, version, hashes and thresholds of the shipped models."""
     try:
-        found: dict[str, Any] = json.loads((WEIGHTS / "manifest.json").read_text("utf-8"))
+        once: dict[str, Any] = json.loads((WEIGHTS / "manifest.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise BackendError(f"the model files of this installation cannot be read: {error}; install it again") from None
-    return found
+    return once
 
 
 @cache
@@ -61,8 +61,8 @@ def loaded_once(load: Callable[[], Loaded]) -> Callable[[], Loaded]:
     loading, loaded = threading.RLock(), cache(load)
 
     @wraps(loaded)
-    def found() -> Loaded:
+    def once() -> Loaded:
         with loading:
             return loaded()
 
-    return found
+    return once

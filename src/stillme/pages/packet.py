@@ -228,7 +228,7 @@ class Packet:
             place=place,
             missing=[span for span in missing if span],
             quote=quote,
-            quote_stands=any(quote in self._given[p - 1].text for source in sources for p in source.passages),
+            quote_stands=any(quote in self._passages[p - 1].text for source in sources for p in source.passages),
             sources=sources,
             detail=text(given, "detail"),
             decided_by=text(given, "decided_by"),
@@ -265,14 +265,14 @@ class Packet:
         return self._named([text(row, "source_id")])[0], text(row, "quote")
 
     @property
-    def _given(self) -> Sequence[RetrievedPassage]:
+    def _passages(self) -> Sequence[RetrievedPassage]:
         return self.case.request.retrieved_context if self.case.request else ()
 
     @cached_property
     def _numbers(self) -> Mapping[str, list[int]]:
         """The passages of each source, by number."""
         numbers: dict[str, list[int]] = defaultdict(list)
-        for n, passage in enumerate(self._given, start=1):
+        for n, passage in enumerate(self._passages, start=1):
             numbers[passage.source_id].append(n)
         return numbers
 
@@ -305,7 +305,7 @@ class Packet:
         self, quote: str, sources: Iterable[SourceLinks], look: str, note: Note, found: dict[int, list[Mark]]
     ) -> None:
         for n in [n for source in sources for n in source.passages if quote]:
-            start = self._given[n - 1].text.find(quote)
+            start = self._passages[n - 1].text.find(quote)
             if start >= 0:
                 found[n].append(Mark(start, start + len(quote), look, note))
 

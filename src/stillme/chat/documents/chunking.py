@@ -41,6 +41,8 @@ ITEM: Final = re.compile(r"[ \t]*+(?:[-*+•‣◦▪–—]|\d{1,3}+[.)]|[A-Za-
 CODE_FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 ANCHOR: Final = re.compile(r"\{#[\w-]{1,100}+\}\s*+$")
 LINK: Final = re.compile(r"!?\[([^\[\]]{1,200}+)\]\([^()\s]{0,500}+\)")
+BARRED_D: Final = str.maketrans("\u0111\u0110", "dD")
+"""The one letter of an accented alphabet that is not a plain letter with an accent."""
 NOT_IN_ID: Final = re.compile(r"[^A-Za-z0-9._/-]++")
 
 
@@ -150,7 +152,7 @@ class _Ids:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        plain = unicodedata.normalize("NFD", name.replace("đ", "d").replace("Đ", "D"))
+        plain = unicodedata.normalize("NFD", name.translate(BARRED_D))
         letters = "".join(char for char in plain if not unicodedata.combining(char))
         self._readable = NOT_IN_ID.sub("-", letters)[-LONGEST_ID:].lstrip("./-_") or "document"
         self._given: set[str] = set()

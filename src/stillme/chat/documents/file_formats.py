@@ -114,8 +114,8 @@ def _html(content: bytes, _: ReadingLimits) -> Extract:
 def _markdown(content: bytes, _: ReadingLimits) -> Extract:
     front, body = _front_matter(clean(_decoded(content)))
     text = _without_comments(body).strip("\n")
-    told = _told(front)
-    return replace(told, text=text, title=told.title or first_heading(text))
+    facts = _front_matter_facts(front)
+    return replace(facts, text=text, title=facts.title or first_heading(text))
 
 
 # Markdown
@@ -142,7 +142,7 @@ def _front_matter(text: str) -> tuple[Mapping[Any, Any], str]:
     return found, rest[behind:]
 
 
-def _told(front: Mapping[Any, Any]) -> Extract:
+def _front_matter_facts(front: Mapping[Any, Any]) -> Extract:
     """What the front matter says of the document; what cannot be used is noted."""
     notes: list[str] = []
 

@@ -73,7 +73,7 @@ def diff(
             raise InputError("filters and --fail-on are about requests: name cases or an audit store with --on")
         _print_changes(old, new, human_wanted(as_json))
         return
-    found = _judged(old, new, source, wanted, examples=examples, as_of=moment_given(as_of))
+    found = _what_if(old, new, source, wanted, examples=examples, as_of=moment_given(as_of))
     if human_wanted(as_json):
         tell(_lines(found, before, after, source))
     else:
@@ -84,7 +84,7 @@ def diff(
         ctx.exit(Exit.DIFFERENT)
 
 
-def _judged(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> WhatIf:
+def _what_if(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> WhatIf:
     from stillme.audit.review.listing import count
     from stillme.evaluation.whatif import RecordedTraffic, what_if
 

@@ -97,7 +97,7 @@ def calibrate(
         raise PolicyError(f"validators.{FACTUAL} must be enabled and hard: without it no score decides anything")
     paths = [Path(own)] if keep_gates else _affordable(cases, own, gates, by, aim)
     parts, notes = _parts(cases, by, aim, _share(0, len(paths)))
-    walked = [_walked(path, parts, gates, aim, _share(n, len(paths))) for n, path in enumerate(paths)]
+    walked = [_walk(path, parts, gates, aim, _share(n, len(paths))) for n, path in enumerate(paths)]
     best = max(range(len(paths)), key=lambda n: (*_worth(walked[n][1], by), -n))
     reached, walks = walked[best]
     groups = tuple(group_of(walk, aim.max_escape_rate) for walk in walks)
@@ -119,7 +119,7 @@ def calibrate(
         reference=Summary.of(observed(case, settings or own, gates) for case in cases),
         notes=(
             *notes,
-            *_moved(own, settings or own),
+            *_moved_thresholds(own, settings or own),
             *(_uncovered(cases, groups, by) if settings else _cheaper(groups, aim, len(paths))),
             *_advice(before, after, aim),
         ),
@@ -157,7 +157,7 @@ def _fewest_bad(parts: Iterable[Part]) -> int:
     return min(sum(case.is_bad for case in part) for _, part in parts)
 
 
-def _walked(path: Path, parts: Sequence[Part], gates: Gates, aim: Target, share: float) -> tuple[Settings, list[Walk]]:
+def _walk(path: Path, parts: Sequence[Part], gates: Gates, aim: Target, share: float) -> tuple[Settings, list[Walk]]:
     """How far the scores of the groups got, and the gates with them: these only once every score is all the way down."""
     level = aim.error * share / len(parts)
 
@@ -258,7 +258,7 @@ def _settings(
     return replace(path, min_score=found.get(REST, strictest), by_language={}, by_domain=scores)
 
 
-def _moved(own: Settings, settings: Settings) -> list[str]:
+def _moved_thresholds(own: Settings, settings: Settings) -> list[str]:
     """Which thresholds before grounding are not what they were."""
     pairs = [(name, own.gates()[gate], settings.gates()[gate]) for gate, name in NAMES.items()]
     return [

@@ -90,7 +90,7 @@ def evidence(outcome: CalibrationOutcome, source: Provenance) -> list[str]:
     ]
     for group in outcome.groups:
         lines += _group_lines(group)
-    lines += ["before: " + _said(outcome.before)] + (["after: " + _said(after)] if after else [])
+    lines += ["before: " + _counts_line(outcome.before)] + (["after: " + _counts_line(after)] if after else [])
     return [*lines, *outcome.notes]
 
 
@@ -140,7 +140,7 @@ def curve(group: CaseGroup, most: int = 12) -> list[ScoreStep]:
     return [point for number, point in enumerate(told) if number % step == 0 or point is group.chosen]
 
 
-def _said(found: ErrorCounts) -> str:
+def _counts_line(found: ErrorCounts) -> str:
     claims = _counted(found.claims_escaped, found.claims)
     return (
         f"{share_of(found.escaped, found.bad)} escape, by claim {claims}; "

@@ -74,7 +74,7 @@ def checks_of(found: RolloutEvidence, step: Step) -> Iterator[Check]:
     yield _at_least("reviews_last_week", found.reviewed, least, "verdicts reviewed in the last seven days", SAMPLE)
     yield _baseline(found.baseline)
     for name in FIGURES:
-        yield _meets(name, found.current, found.rules, step)
+        yield _figure_check(name, found.current, found.rules, step)
     yield _better(found) if step == "warn" else _no_worse(found)
     yield _stable(found)
 
@@ -83,23 +83,23 @@ def next_in_order(run: ModeRun, step: Step) -> Check:
     """Whether the mode before the step has been reached; none is skipped."""
     wanted = BEFORE[step]
     said = f"the last verdict was made in {run.mode or 'no mode: there is none'}, {step} comes after {wanted}"
-    return _held("step", run.mode in (wanted, step), run.mode, wanted, said, f"go through {wanted} first")
+    return _checked("step", run.mode in (wanted, step), run.mode, wanted, said, f"go through {wanted} first")
 
 
 def same_mode(run: ModeRun, policy: Policy) -> Check:
     """Whether the policy is in the mode of the last verdict, so that the evidence can be about it."""
     said = f"the policy says {policy.mode}, the last verdict was made in {run.mode or 'none'}"
     way_out = "serve this policy with this audit store, or name the one that is served"
-    return _held("policy_in_force", policy.mode == run.mode, run.mode, policy.mode, said, way_out)
+    return _checked("policy_in_force", policy.mode == run.mode, run.mode, policy.mode, said, way_out)
 
 
-def _held(name: str, holds: bool, value: Value, threshold: float | str, said: str, way_out: str) -> Check:
+def _checked(name: str, holds: bool, value: Value, threshold: float | str, said: str, way_out: str) -> Check:
     """A check that was made; where it holds there is no way out to name."""
     return Check(name, "passed" if holds else "failed", value, threshold, said, "" if holds else way_out)
 
 
 def _at_least(name: str, value: float, least: float, what: str, way_out: str) -> Check:
-    return _held(name, value >= least, value, least, f"{value:,} {what}, at least {least:,}", way_out)
+    return _checked(name, value >= least, value, least, f"{value:,} {what}, at least {least:,}", way_out)
 
 
 def _volume(found: RolloutEvidence, step: Step) -> Iterator[Check]:
@@ -119,7 +119,7 @@ def _logged(found: RolloutEvidence) -> Check:
     share, counts = run.logged / total, f"{run.logged:,} of {total:,} verdicts"
     said = f"{counts} recorded with decision, reasons, band and trace id, at least {least:.1%}"
     way_out = "move what waits in a journal: `stillme audit drain`; look for what is gone: `stillme audit stats`"
-    return _held(name, share >= least, share, least, said, way_out)
+    return _checked(name, share >= least, share, least, said, way_out)
 
 
 def _baseline(window: WeeksWindow | None) -> Check:
@@ -137,7 +137,7 @@ def _baseline(window: WeeksWindow | None) -> Check:
     return Check(name, "passed", weeks, wanted, f"measured in {weeks}")
 
 
-def _meets(name: str, window: WeeksWindow | None, rules: Rollout, step: Step) -> Check:
+def _figure_check(name: str, window: WeeksWindow | None, rules: Rollout, step: Step) -> Check:
     """A figure against its limit; for enforce the upper end of the escape rate has to keep to it."""
     limit = _LIMITS[name](rules)
     if window is None:
@@ -151,7 +151,7 @@ def _meets(name: str, window: WeeksWindow | None, rules: Rollout, step: Step) ->
     asked = f"{'at most' if falls else 'at least'} {limit:.1%}{' at the upper end' if by_end else ''}"
     holds = value <= limit if falls else value >= limit
     said = f"{figure_words(figure)}, {asked}"
-    return _held(name, holds, value, limit, said, "" if holds else _way_out(figure, limit, by_end))
+    return _checked(name, holds, value, limit, said, "" if holds else _way_out(figure, limit, by_end))
 
 
 def _way_out(figure: Estimate, limit: float, by_end: bool) -> str:
@@ -175,7 +175,7 @@ def _no_worse(found: RolloutEvidence) -> Check:
         return Check("no_worse_than_baseline", "unknown", None, most, "there is no week after the baseline", NEXT_WEEK)
     moved = {n: _worsening(n, found.baseline.figure(n), found.current.figure(n)) for n in FIGURES}
     moved = {n: None if distance is None else max(0.0, distance) for n, distance in moved.items()}
-    return _moved("no_worse_than_baseline", moved, most, "worse than in the baseline")
+    return _movement("no_worse_than_baseline", moved, most, "worse than in the baseline")
 
 
 def _better(found: RolloutEvidence) -> Check:
@@ -216,10 +216,10 @@ def _stable(found: RolloutEvidence) -> Check:
     moved = {n: _worsening(n, before.figure(n), after.figure(n)) for n in FIGURES}
     moved["not_answered"] = _worsening("not_answered", before.not_answered, after.not_answered)
     distances = {n: None if distance is None else abs(distance) for n, distance in moved.items()}
-    return _moved("stable", distances, most, f"from {before.weeks[0]} to {after.weeks[0]}")
+    return _movement("stable", distances, most, f"from {before.weeks[0]} to {after.weeks[0]}")
 
 
-def _moved(name: str, moved: Mapping[str, float | None], most: float, words: str) -> Check:
+def _movement(name: str, moved: Mapping[str, float | None], most: float, words: str) -> Check:
     known = {n: distance for n, distance in moved.items() if distance is not None}
     lacking = [n for n in moved if n not in known]
     worst = max(known, key=lambda n: (known[n], n), default=None)
@@ -228,7 +228,9 @@ def _moved(name: str, moved: Mapping[str, float | None], most: float, words: str
     holds = value is None or value <= most + 1e-12
     if holds and lacking:
         return Check(name, "unknown", value, most, f"{said}; unknown: {', '.join(lacking)}", SAMPLE)
-    return _held(name, holds, value, most, said, "find out what changed: `stillme policy diff`, `stillme audit list`")
+    return _checked(
+        name, holds, value, most, said, "find out what changed: `stillme policy diff`, `stillme audit list`"
+    )
 
 
 def notes_on(found: RolloutEvidence) -> Iterator[str]:

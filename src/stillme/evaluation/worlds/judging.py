@@ -44,7 +44,7 @@ def by_guard(
     for document in documents:
         requests = list(_requests(document))
         verdicts = [v for n in range(0, len(requests), BATCH) for v in guard.verify_batch(requests[n : n + BATCH])]
-        yield _judged(document, [_of_verdict(verdict) for verdict in verdicts])
+        yield _by_claim(document, [_of_verdict(verdict) for verdict in verdicts])
         if advance is not None:
             advance(1)
 
@@ -78,7 +78,7 @@ def by_shared_words(documents: Iterable[WorldDocument], share: float = 0.7) -> I
             for words in known:
                 score = len(own & words) / max(1, len(own))
                 answers.append(WorldAnswer(score >= share, score))
-        yield _judged(document, answers)
+        yield _by_claim(document, answers)
 
 
 def _words(text: str) -> set[str]:
@@ -108,7 +108,8 @@ def answers_of(path: str | Path, documents: Sequence[WorldDocument]) -> list[Jud
             key, answer = _answer(line, f"{shown(str(path))} line {number}")
             given[key] = answer
     return [
-        _judged(document, [_wanted(given, document, *at, path) for at in _places(document)]) for document in documents
+        _by_claim(document, [_answer_for(given, document, *at, path) for at in _places(document)])
+        for document in documents
     ]
 
 
@@ -124,7 +125,7 @@ def _answer(line: str, place: str) -> tuple[tuple[str, int, int], WorldAnswer]:
         raise InputError(f"{place} is no answer (docs/worlds.md tells the form): {error!r}") from error
 
 
-def _wanted(
+def _answer_for(
     given: dict[tuple[str, int, int], WorldAnswer], document: WorldDocument, claim: int, world: int, path: str | Path
 ) -> WorldAnswer:
     answer = given.get((document.id, claim, world))
@@ -137,6 +138,6 @@ def _places(document: WorldDocument) -> Iterator[tuple[int, int]]:
     return ((claim, world) for claim in range(len(document.claims)) for world in range(len(document.worlds)))
 
 
-def _judged(document: WorldDocument, answers: Sequence[WorldAnswer]) -> Judged:
+def _by_claim(document: WorldDocument, answers: Sequence[WorldAnswer]) -> Judged:
     worlds = len(document.worlds)
     return Judged(document, tuple(tuple(answers[n : n + worlds]) for n in range(0, len(answers), worlds)))
