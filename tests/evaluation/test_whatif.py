@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 from uuid import uuid4
 
 import pytest
@@ -15,11 +14,8 @@ import pytest
 from stillme.audit import AuditStore, Filter
 from stillme.audit.chain.record import Entry
 from stillme.audit.retention import erase
-from stillme.audit.review.agreement import Review
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError
-from stillme.evaluation.changes import SettingChange, policy_changes
-from stillme.evaluation.rollout.review_labels import Opinion, opinions
 from stillme.evaluation.runs.cases import Case
 from stillme.evaluation.whatif import Flow, RecordedTraffic, Slice, what_if
 from stillme.policy import Policy
@@ -258,89 +254,7 @@ def test_names_that_callers_choose_are_counted_up_to_a_number() -> None:
     assert domains[0] == Slice("domain", "(others)", 3, (Flow("answer", "refuse", 3, unlabelled=3),))
 
 
-# labels
-
-
-@pytest.mark.parametrize(
-    ("labels", "decision", "truth"),
-    [
-        pytest.param(["correct"], "refuse", "refuse", id="right"),
-        pytest.param(["wrong_reason"], "answer", "answer", id="right for another reason"),
-        pytest.param(["false_refusal"], "refuse", "answer", id="it should have been answered"),
-        pytest.param(
-            ["false_refusal"], "ask_clarify", "answer", id="it should have been answered instead of asked back"
-        ),
-        pytest.param(["missed_hallucination"], "answer", "not answer", id="it should not have been answered"),
-        pytest.param(["unclear"], "answer", None, id="nobody can tell"),
-        pytest.param(["false_refusal"], "answer", None, id="a label that cannot be of an answer"),
-        pytest.param(["missed_hallucination"], "refuse", None, id="a label that cannot be of a refusal"),
-        pytest.param(
-            ["correct", "missed_hallucination"], "answer", "not answer", id="a disputed verdict counts as wrong"
-        ),
-        pytest.param(["correct", "correct", "missed_hallucination"], "answer", "answer", id="most say it is right"),
-    ],
-)
-def test_labels_tell_what_should_have_been_decided(labels: list[str], decision: str, truth: str | None) -> None:
-    assert Opinion(tuple(labels)).truth(decision) == truth
-
-
-def test_of_each_reviewer_the_latest_label_counts() -> None:
-    """A name is one name, however its accents are written."""
-    given = [
-        Review(3, "t", "Hạnh", "correct"),
-        Review(2, "t", normalize("NFD", "Hạnh"), "unclear"),
-        Review(4, "t", "lan", "unclear"),
-    ]
-
-    assert opinions(given) == {"t": Opinion(("correct", "unclear"))}
-
-
 # settings
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "changes"),
-    [
-        pytest.param("lite", {"mode": "monitor"}, (), id="defaults written out or left out"),
-        pytest.param("lite", {"mode": "warn"}, (SettingChange("mode", "monitor", "warn"),), id="a value"),
-        pytest.param(
-            "lite",
-            {"validators": {"NumericUnitsBasic": {"gate": "hard"}}},
-            (
-                SettingChange("validators.NumericUnitsBasic.gate.number_not_in_sources", "soft", "hard"),
-                SettingChange("validators.NumericUnitsBasic.gate.uncited_number", "soft", "hard"),
-            ),
-            id="a gate, by each of its codes",
-        ),
-        pytest.param(
-            {"validators": {"VerbosityValidator": {"enabled": False}}},
-            "lite",
-            (SettingChange("validators.VerbosityValidator.enabled", False, True),),
-            id="a validator that is switched on, without its parameters",
-        ),
-        pytest.param(
-            "lite",
-            {"validators": {"EvidenceOverlap": {"threshold": 0.2}}},
-            (SettingChange("validators.EvidenceOverlap.threshold", 0.08, 0.2),),
-            id="a parameter",
-        ),
-        pytest.param(
-            "lite",
-            {"messages": {"refusal": {"en": "No.", "vi": "Không."}}},
-            (SettingChange("messages.refusal.en", None, "No."), SettingChange("messages.refusal.vi", None, "Không.")),
-            id="a message where there was none",
-        ),
-        pytest.param(
-            "lite",
-            {"rollout": {"min_days": 14}},
-            (SettingChange("rollout.min_days", 7, 14),),
-            id="a gate of the rollout",
-        ),
-    ],
-)
-def test_changes_are_named_by_key_with_both_values(before: Any, after: Any, changes: tuple[SettingChange, ...]) -> None:
-    """Only what is in force counts, not how it was written."""
-    assert policy_changes(Policy.load(before), Policy.load(after)) == changes
 
 
 def test_the_contract_is_not_in_the_way_of_requests_without_metadata() -> None:
