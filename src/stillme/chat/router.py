@@ -48,7 +48,6 @@ class Router:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The providers that can be asked."""
         return tuple(self._providers)
 
     @property
@@ -115,7 +114,6 @@ class Router:
         raise _together(problems)
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         for provider in self._providers.values():
             await provider.aclose()
 

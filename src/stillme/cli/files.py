@@ -12,10 +12,11 @@ from stillme.errors import InputError, shown
 __all__ = ["check_new", "whole_file"]
 
 
-def check_new(file: str | Path, force: bool = False) -> None:
-    """Refuse to write over a file that is there, unless that is wanted."""
+def check_new(file: str | Path, force: bool | None = None) -> None:
+    """Refuse to write over a file that is there; `force` is None where a command never does."""
     if Path(file).exists() and not force:
-        raise InputError(f"{shown(str(file))} exists: choose another name, or give --force to overwrite it")
+        way_out = "" if force is None else ", or give --force to overwrite it"
+        raise InputError(f"{shown(str(file))} exists: choose another name{way_out}")
 
 
 @contextmanager

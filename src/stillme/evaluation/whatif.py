@@ -130,7 +130,6 @@ class WhatIf:
 
     @property
     def flipped(self) -> int:
-        """How many decisions flip."""
         return sum(flow.count for flow in self.flips)
 
     @property
@@ -326,7 +325,6 @@ class _FlipCounts:
     kept: dict[tuple[Direction, bool], list[FlipExample]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, item: _Item, old: _Ruling, new: _Ruling) -> None:
-        """Count one request."""
         self.judged += 1
         if item.truth is not None:
             self.labelled += 1
@@ -364,7 +362,6 @@ class _FlipCounts:
             kept.append(_example(item, old, new, stricter, standing))
 
     def result(self, before: Policy, after: Policy, bench: _BothGuards) -> WhatIf:
-        """What was counted."""
         return WhatIf(
             before=before.hash,
             after=after.hash,

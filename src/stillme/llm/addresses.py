@@ -125,7 +125,6 @@ class PinnedTransport:
         return list(dict.fromkeys(found))[:MOST_TRIED]
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         await self._inner.aclose()
 
     async def __aenter__(self) -> PinnedTransport:

@@ -67,7 +67,6 @@ class Breaker:
 
     @property
     def state(self) -> State:
-        """Where it stands now."""
         if self._opened_at is None:
             return "closed"
         return "open" if self.wait_s > 0 else "half-open"

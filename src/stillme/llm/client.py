@@ -123,7 +123,6 @@ class Client:
             yield pieces, begun.call
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         http, self._http = self._http, None
         if http is not None:
             await http.aclose()

@@ -181,7 +181,6 @@ class OpenAICompatible:
             choices.check_finished()
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         await self._client.aclose()
 
     # what is asked

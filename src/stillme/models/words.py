@@ -31,7 +31,6 @@ class WordVectors:
         return self._tokenizer.encode(text)
 
     def encode_all(self, texts: Sequence[str]) -> list[Encoded]:
-        """The tokens of many texts."""
         return [self.encode(text) for text in texts]
 
     def vectors(self, ids: Any) -> Any:

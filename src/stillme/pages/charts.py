@@ -77,7 +77,6 @@ class Chart:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing to draw."""
         return not (self.curves or self.dots)
 
     @property
@@ -94,7 +93,6 @@ class Chart:
         return TOP + (1 - min(value, self.top) / self.top) * HEIGHT
 
     def svg(self) -> Markup:
-        """The drawing."""
         most = max((point.denominator for point in self.dots), default=1)
         sizes = {"width": WIDTH, "left": LEFT, "right": RIGHT, "top": TOP, "height": HEIGHT, "row": ROW}
         return render("chart.svg", chart=self, dashes=DASHES, most=most, **sizes)

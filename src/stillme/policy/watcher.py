@@ -117,13 +117,11 @@ class PolicyWatcher:
             thread.join()
 
     def __enter__(self) -> PolicyWatcher:
-        """Start following."""
         return self.start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop following."""
         self.stop()
 
     def _follow(self, stopping: threading.Event) -> None:

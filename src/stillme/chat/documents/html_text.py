@@ -187,7 +187,6 @@ class _Reading:
     said: dict[str, str] = field(default_factory=dict)
 
     def take(self, part: str | Tag) -> None:
-        """Read on."""
         if isinstance(part, str):
             self._take_text(part)
         elif part.is_end:

@@ -136,7 +136,6 @@ class _Run:
         self.total = 1
 
     def report(self) -> IngestReport:
-        """What was done."""
         return IngestReport(
             **{kind: tuple(names) for kind, names in self._names.items()},
             failed=tuple(self._failed),

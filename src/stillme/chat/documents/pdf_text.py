@@ -47,7 +47,6 @@ class _Budget:
                 raise _TooMuch(f"its pages hold more than {self._limits.pdf_content_bytes:,} bytes, decompressed")
 
     def step(self, *_: object) -> None:
-        """Count one drawing step."""
         self._operations += 1
         self.check()
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stillme.cli.terminal import Page, plain_table, visible
+from stillme.pages.text import counted, on_one_line
 
 if TYPE_CHECKING:
     from stillme.audit.chain.checking import Checked
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "agreement_lines",
     "checked_lines",
-    "on_one_line",
     "record_page",
     "records_table",
     "replay_lines",
@@ -40,16 +40,6 @@ SIGNED: Final = ("review", "erasure", "promotion")
 SHORT_ID: Final = len("trace-") + 8
 LONGEST_VALUE: Final = 300
 MOST_MONTHS: Final = 24
-
-
-def on_one_line(text: object) -> str:
-    """What someone wrote, without line breaks."""
-    return " ".join(str(text).split())
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 # verify

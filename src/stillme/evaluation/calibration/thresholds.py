@@ -99,13 +99,8 @@ class Settings:
 
     def with_gates(self, values: Mapping[str, float]) -> Settings:
         """The same with some of the gates before grounding changed."""
-        found = {**self.gates(), **values}
-        return replace(
-            self,
-            factual=found["factual"],
-            source_required=found["source_required"],
-            generation_confidence=found["generation_confidence"],
-        )
+        changed: dict[str, Any] = dict(values)
+        return replace(self, **changed)
 
 
 @dataclass(frozen=True, slots=True)

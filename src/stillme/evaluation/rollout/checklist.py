@@ -60,7 +60,6 @@ class RolloutEvidence:
 
     @property
     def rules(self) -> Rollout:
-        """The thresholds of the policy."""
         return self.policy.rollout
 
 

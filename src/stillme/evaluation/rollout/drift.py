@@ -98,7 +98,6 @@ class Summary:
         return summary
 
     def add(self, seen: Observation) -> None:
-        """Count one more."""
         self.cases += 1
         for name, value in (("similarity", seen.similarity), ("score", seen.score)):
             if value is not None:

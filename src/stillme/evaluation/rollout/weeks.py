@@ -21,7 +21,7 @@ from stillme.audit.store import AuditStore
 from stillme.errors import BackendError
 from stillme.evaluation.rollout.estimates import Estimate, Part, interval
 from stillme.evaluation.rollout.review_labels import Opinion
-from stillme.evaluation.runs.metrics import rate_of, shares_of
+from stillme.evaluation.runs.metrics import CountedRate, rate_of, shares_of
 from stillme.evaluation.runs.records import CaseRecord
 from stillme.reasons import Decision, Reason
 
@@ -53,7 +53,6 @@ class WeeksWindow:
     figures: tuple[Estimate, ...]
 
     def figure(self, name: str) -> Estimate:
-        """One of the figures."""
         return next(figure for figure in self.figures if figure.name == name)
 
 
@@ -231,19 +230,10 @@ def _weigh(drawn: Sample, cases: Mapping[str, CaseRecord | None], counts: _Count
 
 
 def _window(weeks: Sequence[str], counts: _Counts) -> WeeksWindow:
-    refused = rate_of("not_answered", counts.not_answered, counts.verdicts)
     return WeeksWindow(
         weeks=tuple(weeks),
         verdicts=counts.verdicts,
-        not_answered=Estimate(
-            "not_answered",
-            refused.value,
-            refused.low,
-            refused.high,
-            counts.not_answered,
-            counts.verdicts,
-            counts.verdicts,
-        ),
+        not_answered=_counted(rate_of("not_answered", counts.not_answered, counts.verdicts)),
         reviewed=counts.reviewed,
         unusable=counts.unusable,
         by_hand=counts.by_hand,
@@ -278,7 +268,6 @@ def _doubt(name: str, counted: int, counts: _Counts) -> str | None:
 
 def _coverage(counts: _Counts) -> Estimate:
     """Of all verdicts, as they see it themselves; those without citation checks count as not covered."""
-    rate = rate_of("source_coverage", counts.covered, counts.factual)
     why = None
     if not counts.factual:
         why = "no factual answer was recorded"
@@ -286,6 +275,10 @@ def _coverage(counts: _Counts) -> Estimate:
         why = f"it rests on {counts.factual} of the at least {LEAST_COUNTED} factual answers"
     elif counts.uncheckable > MOST_UNREPRESENTED * counts.factual:
         why = f"citations were not checked in {counts.uncheckable:,} of {counts.factual:,} factual answers"
-    return Estimate(
-        "source_coverage", rate.value, rate.low, rate.high, counts.covered, counts.factual, counts.factual, why
-    )
+    return _counted(rate_of("source_coverage", counts.covered, counts.factual), why)
+
+
+def _counted(rate: CountedRate, unknown: str | None = None) -> Estimate:
+    """A rate of everything there is: nothing about it is estimated."""
+    counts = (rate.numerator, rate.denominator, rate.denominator)
+    return Estimate(rate.name, rate.value, rate.low, rate.high, *counts, unknown)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -92,7 +92,6 @@ class RateDifference:
         return "better" if (self.value < 0) == (self.name in LOWER_IS_BETTER) else "worse"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         ends = {"value": self.value, "low": self.low, "high": self.high, "test": self.test, "changed": self.changed}
         tested = {"p": self.p, "p_holm": self.adjusted, "verdict": self.verdict}
         return {"before": self.before.to_dict(), "after": self.after.to_dict(), **ends, **tested}
@@ -123,7 +122,6 @@ class Comparison:
         return sum(count for _, _, count in self.flips)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         return {
             "before": self.before,
             "after": self.after,
@@ -132,10 +130,7 @@ class Comparison:
             "changed": self.changed,
             "flips": [{"before": before, "after": after, "cases": count} for before, after, count in self.flips],
             "directions": dict(self.directions),
-            "examples": [
-                {"id": c.id, "expected": c.expected, "before": c.before, "after": c.after, "right": c.right}
-                for c in self.examples
-            ],
+            "examples": [asdict(example) for example in self.examples],
             "differences": {d.name: d.to_dict() for d in self.differences},
             "seed": self.seed,
             "draws": self.draws,

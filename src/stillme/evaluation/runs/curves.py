@@ -82,7 +82,6 @@ class RiskCoverage:
         """Labelled drafts in which nothing was scored: not in the curve."""
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         is_bad = unsupported_in(record) > 0
         if not _is_scored(record) or not (is_bad or any(c.supported for c in record.claims)):
             return
@@ -137,7 +136,6 @@ class Sweep:
         self.answerable = 0
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if not _is_scored(record):
             return
         unsupported, answerable = unsupported_in(record), record.expected is Decision.ANSWER
@@ -178,7 +176,6 @@ class Reasons:
         self.cases = 0
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if not _is_scored(record):
             return
         self.cases += 1
@@ -201,7 +198,6 @@ class Labels:
         self.problems: Counter[str] = Counter()
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if record.error is not None or record.decision is None:
             self.problems[_bounded((record.error or "no decision")[:200], self.problems)] += 1
             return
@@ -244,7 +240,6 @@ class Errors:
     _order: int = 0
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if not _is_scored(record):
             return
         if record.decision is Decision.ANSWER and unsupported_in(record):

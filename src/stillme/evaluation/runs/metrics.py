@@ -21,7 +21,6 @@ __all__ = [
     "ALIASES",
     "LOWER_IS_BETTER",
     "MANDATORY",
-    "PER_CASE",
     "RATES",
     "SCORES",
     "SLICED_BY",
@@ -62,7 +61,6 @@ class CountedRate:
         return self.numerator / self.denominator if self.denominator else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         counted = {"value": self.value, "numerator": self.numerator, "denominator": self.denominator}
         return {**counted, "low": self.low, "high": self.high}
 
@@ -79,7 +77,6 @@ class Score:
     supported: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         ends = {"value": self.value, "low": self.low, "high": self.high}
         return {**ends, "unsupported": self.unsupported, "supported": self.supported}
 
@@ -199,26 +196,27 @@ def _called_unsupported(claim: ClaimRecord) -> bool:
     return claim.status in UNSUPPORTED
 
 
-_PER_CASE: Final = (
-    refusal_precision,
-    source_coverage,
-    false_refusal_rate,
-    refusal_recall,
-    clarify_precision,
-    clarify_recall,
-    decision_accuracy,
-)
-_PER_CLAIM: Final = (hallucination_escape_rate, claim_precision, claim_recall, claim_specificity)
 RATES: Final[Mapping[str, Callable[[CaseRecord], Share]]] = {
-    f.__name__: f for f in (hallucination_escape_rate, *_PER_CASE, *_PER_CLAIM[1:])
+    share.__name__: share
+    for share in (
+        hallucination_escape_rate,
+        refusal_precision,
+        source_coverage,
+        false_refusal_rate,
+        refusal_recall,
+        clarify_precision,
+        clarify_recall,
+        decision_accuracy,
+        claim_precision,
+        claim_recall,
+        claim_specificity,
+    )
 }
 """What a case contributes to each rate, by its name, in the order to show them."""
 SCORES: Final = ("claim_balanced_accuracy", "claim_f1", "claim_auc")
 """Figures over claims that are no shares of a count."""
 MANDATORY: Final = ("hallucination_escape_rate", "refusal_precision", "source_coverage")
 """What every evaluation has to say."""
-PER_CASE: Final = tuple(f.__name__ for f in _PER_CASE)
-"""Rates to which a case contributes at most one count."""
 LOWER_IS_BETTER: Final = frozenset({"hallucination_escape_rate", "false_refusal_rate"})
 ALIASES: Final = {"escape_rate": "hallucination_escape_rate", "false_refusals": "false_refusal_rate"}
 """Shorter names for the command line."""
@@ -247,7 +245,6 @@ class Tally:
         self._reasons: dict[str, list[int]] = {}
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         self._count(record, shares_of(record))
 
     def _count(self, record: CaseRecord, shares: Mapping[str, Share]) -> None:
@@ -288,7 +285,6 @@ class Tally:
         return self.decisions[Decision.ANSWER.value, False]
 
     def rate(self, name: str) -> CountedRate:
-        """One rate by its name."""
         return rate_of(name, *self._shares[name])
 
     def rates(self) -> tuple[CountedRate, ...]:
@@ -296,7 +292,6 @@ class Tally:
         return tuple(map(self.rate, RATES))
 
     def score(self, name: str) -> Score:
-        """One score by its name."""
         return {"claim_balanced_accuracy": self._balanced, "claim_f1": self._f1, "claim_auc": self._auc}[name]()
 
     def scores(self) -> tuple[Score, ...]:

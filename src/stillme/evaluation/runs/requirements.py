@@ -47,7 +47,6 @@ class BarOutcome:
     why: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         named = {"bar": str(self.bar), "kind": self.bar.kind, "metric": self.bar.name, "limit": self.bar.limit}
         return {**named, "value": self.value, "met": self.met, "why": self.why}
 

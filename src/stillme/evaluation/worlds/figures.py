@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -43,11 +43,14 @@ class WorldTally:
         for truth, answer in zip(truths, answers, strict=True):
             kind = "supported" if truth else "other"
             sure = {"sure": answer.is_sure, "sure, right": answer.is_sure and truth}
-            self._counts.update({"answers": 1, kind: 1, f"{kind}, right": answer.supported == truth, **sure})
+            self._count({"answers": True, kind: True, f"{kind}, right": answer.supported == truth, **sure})
         if claim.is_flipped:
             right = all(answer.supported == truth for answer, truth in zip(answers, truths, strict=True))
             in_order = answers[truths.index(True)].score > answers[truths.index(False)].score
-            self._counts.update({"flipped": 1, "right in both": right, "in order": in_order})
+            self._count({"flipped": True, "right in both": right, "in order": in_order})
+
+    def _count(self, what: Mapping[str, bool]) -> None:
+        self._counts.update(name for name, holds in what.items() if holds)
 
     @property
     def flipped(self) -> int:
@@ -67,7 +70,6 @@ class WorldTally:
         return None if supported is None or other is None else (supported + other) / 2
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         return {"balanced_accuracy": self.balanced_accuracy, **{rate.name: rate.to_dict() for rate in self.rates()}}
 
 
@@ -79,14 +81,12 @@ class WorldFigures:
     kinds: dict[str, WorldTally] = field(default_factory=dict)
 
     def add(self, document: WorldDocument, claim: WorldClaim, answers: tuple[WorldAnswer, ...]) -> None:
-        """Count one claim."""
         group = claim.language if claim.language == document.language else GROUPS[-1]
         for name in ("all", group):
             self.groups.setdefault(name, WorldTally()).add(claim, answers)
         self.kinds.setdefault(claim.kind, WorldTally()).add(claim, answers)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         return {
             "groups": {name: tally.to_dict() for name, tally in self.groups.items()},
             "kinds": {name: self.kinds[name].to_dict() for name in sorted(self.kinds)},
