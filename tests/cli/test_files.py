@@ -45,5 +45,5 @@ def test_nothing_is_overwritten_by_mistake(tmp_path: Path) -> None:
     check_new(tmp_path / "out.md", force=True)
     with pytest.raises(InputError, match="exists: choose another name, or give --force"):
         check_new(tmp_path / "out.md", force=False)
-    with pytest.raises(InputError, match="exists: choose another name$"):
+    with pytest.raises(InputError, match=r"exists: choose another name$"):
         check_new(tmp_path / "out.md")

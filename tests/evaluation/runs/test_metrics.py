@@ -17,7 +17,6 @@ from stillme.evaluation.runs.metrics import (
     ALIASES,
     LOWER_IS_BETTER,
     MANDATORY,
-    PER_CASE,
     RATES,
     SCORES,
     CountedRate,
@@ -351,7 +350,7 @@ def test_too_many_values_are_left_out_and_counted() -> None:
 
 def test_names_are_known() -> None:
     """Every list of names speaks of rates that there are, and every rate says what it counts of what."""
-    assert set(MANDATORY) | set(PER_CASE) | LOWER_IS_BETTER | set(ALIASES.values()) <= set(RATES)
+    assert set(MANDATORY) | LOWER_IS_BETTER | set(ALIASES.values()) <= set(RATES)
     assert all(" / " in (function.__doc__ or "") for function in RATES.values())
     assert metrics_of(TABLE).figure("escape_rate") == rate_of("hallucination_escape_rate", 3, 5)
     assert metrics_of(TABLE).figure("claim_auc").name == "claim_auc"
