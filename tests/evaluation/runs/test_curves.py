@@ -16,7 +16,6 @@ from stillme.evaluation.runs.curves import (
     RiskCoverage,
     Sweep,
     reliability_bins,
-    unsupported_in,
 )
 from stillme.evaluation.runs.intervals import clopper_pearson
 from stillme.evaluation.runs.metrics import metrics_of
@@ -154,7 +153,7 @@ def test_labels_by_hand() -> None:
         "claims without a label": 1,
     }
     assert dict(labels.problems) == {"RuntimeError: no": 1}
-    assert [unsupported_in(record) for record in TABLE] == [0, 1, 0, 1, 2, 0, 0]
+    assert [record.unsupported for record in TABLE] == [0, 1, 0, 1, 2, 0, 0]
 
 
 def test_errors_by_hand() -> None:

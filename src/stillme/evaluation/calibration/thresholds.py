@@ -228,16 +228,15 @@ def scored(record: CaseRecord, gates: Gates) -> ScoredCase | None:
         return None
     factual = [c for c in record.claims if c.status != "not_factual"]
     refused = gates.similarity and Reason.SOURCE_REQUIRED_NO_CONTEXT.value in record.reasons
-    unsupported = sum(c.supported is False for c in record.claims) + record.unlabelled_unsupported
     needs = [LOW_SIMILARITY[code] for code in record.reasons if code in LOW_SIMILARITY]
     scores = [c.score for c in factual if c.score is not None]
     return ScoredCase(
         id=record.id,
         language=record.language or "unknown",
         domain=record.domain,
-        is_bad=unsupported > 0,
+        is_bad=record.unsupported > 0,
         is_good=record.expected is Decision.ANSWER,
-        unsupported=unsupported,
+        unsupported=record.unsupported,
         rest=Decision.REFUSE if refused else record.decision,
         codes=tuple(code for code in record.reasons if code not in MOVED),
         need=needs[0] if needs else None,

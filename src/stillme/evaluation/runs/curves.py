@@ -30,7 +30,6 @@ __all__ = [
     "RiskCoverage",
     "Sweep",
     "reliability_bins",
-    "unsupported_in",
 ]
 
 GRID: Final = tuple(n / 100 for n in range(101))
@@ -60,11 +59,6 @@ def _point(x: float, numerator: int, denominator: int) -> CurvePoint:
     return CurvePoint(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
 
 
-def unsupported_in(record: CaseRecord) -> int:
-    """How many labelled unsupported claims its draft holds."""
-    return sum(claim.supported is False for claim in record.claims) + record.unlabelled_unsupported
-
-
 def _is_scored(record: CaseRecord) -> bool:
     return record.error is None and record.decision is not None
 
@@ -82,7 +76,7 @@ class RiskCoverage:
         """Labelled drafts in which nothing was scored: not in the curve."""
 
     def add(self, record: CaseRecord) -> None:
-        is_bad = unsupported_in(record) > 0
+        is_bad = record.unsupported > 0
         if not _is_scored(record) or not (is_bad or any(c.supported for c in record.claims)):
             return
         if record.probability is None:
@@ -138,7 +132,7 @@ class Sweep:
     def add(self, record: CaseRecord) -> None:
         if not _is_scored(record):
             return
-        unsupported, answerable = unsupported_in(record), record.expected is Decision.ANSWER
+        unsupported, answerable = record.unsupported, record.expected is Decision.ANSWER
         self.unsupported += unsupported
         self.answerable += answerable
         if record.decision is not Decision.ANSWER:
@@ -204,11 +198,9 @@ class Labels:
         found = {
             "expect a decision": int(record.expected is not None),
             "expect reason codes": int(bool(record.expected_reasons)),
-            "have labelled claims": int(
-                any(c.supported is not None for c in record.claims) or unsupported_in(record) > 0
-            ),
+            "have labelled claims": int(any(c.supported is not None for c in record.claims) or record.unsupported > 0),
             "claims labelled supported": sum(c.supported is True for c in record.claims),
-            "claims labelled unsupported": unsupported_in(record),
+            "claims labelled unsupported": record.unsupported,
             "claims without a label": sum(c.supported is None for c in record.claims),
         }
         self.counts.update(found)
@@ -242,7 +234,7 @@ class Errors:
     def add(self, record: CaseRecord) -> None:
         if not _is_scored(record):
             return
-        if record.decision is Decision.ANSWER and unsupported_in(record):
+        if record.decision is Decision.ANSWER and record.unsupported:
             self._take("escape", record, [c for c in record.expected_reasons if c not in record.reasons])
         if record.expected is Decision.ANSWER and record.decision is not Decision.ANSWER:
             self._take("false_refusal", record, record.reasons)

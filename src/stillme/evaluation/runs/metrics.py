@@ -104,8 +104,7 @@ def hallucination_escape_rate(record: CaseRecord) -> Share:
     A labelled part of the draft that no claim of the verdict covers is one claim more. A claim that the verdict holds for no statement of
     fact counts all the same, and so does a verdict that is not verified. Pattern B cases have no draft, so none of either.
     """
-    unsupported = sum(c.supported is False for c in record.claims) + record.unlabelled_unsupported
-    return (unsupported if record.decision is Decision.ANSWER else 0), unsupported
+    return (record.unsupported if record.decision is Decision.ANSWER else 0), record.unsupported
 
 
 def refusal_precision(record: CaseRecord) -> Share:
@@ -137,8 +136,7 @@ def source_coverage(record: CaseRecord) -> Share:
     factual = [c for c in record.claims if c.status != "not_factual"]
     if record.decision is not Decision.ANSWER or not factual:
         return NONE
-    known_unsupported = record.unlabelled_unsupported > 0 or any(c.supported is False for c in record.claims)
-    return int(record.verified and not known_unsupported and all(c.cited for c in factual)), 1
+    return int(record.verified and not record.unsupported and all(c.cited for c in factual)), 1
 
 
 def false_refusal_rate(record: CaseRecord) -> Share:
@@ -431,7 +429,7 @@ def shares_of(record: CaseRecord) -> dict[str, Share]:
 
 
 def _is_unscored(record: CaseRecord) -> bool:
-    labelled = record.expected is not None or bool(record.expected_reasons) or record.unlabelled_unsupported > 0
+    labelled = record.expected is not None or record.expected_reasons or record.unlabelled_unsupported
     return not labelled and all(c.supported is None for c in record.claims)
 
 

@@ -64,6 +64,11 @@ class CaseRecord(Strict):
     elapsed_ms: float = 0.0
     error: str | None = None
 
+    @property
+    def unsupported(self) -> int:
+        """How many labelled unsupported claims the draft holds, covered by claims of the verdict or not."""
+        return sum(claim.supported is False for claim in self.claims) + self.unlabelled_unsupported
+
 
 class RunHeading(Strict):
     """What a run was made of; two runs are compared only on the same cases."""
