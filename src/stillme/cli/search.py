@@ -34,20 +34,20 @@ def search(query: str, store: str | None, most: int, as_json: bool) -> None:
     from stillme.chat.retrieval import Retriever
 
     with closing(knowledge_store(store)) as opened:
-        found = Retriever(opened).retrieve_context(query, most=most).knowledge_docs
+        chunks = Retriever(opened).retrieve_context(query, most=most).knowledge_docs
         documents = opened.counts("knowledge")[0]
     if as_json:
-        for place, each in enumerate(found, 1):
+        for place, each in enumerate(chunks, 1):
             figures = {"place": place, "rank": each.rank, "similarity": each.similarity}
             print_json(figures | asdict(each.chunk))
         return
-    tell(_lines(found, documents))
+    tell(_lines(chunks, documents))
 
 
-def _lines(found: tuple[Found, ...], documents: int) -> Iterator[str]:
-    if not found:
+def _lines(chunks: tuple[Found, ...], documents: int) -> Iterator[str]:
+    if not chunks:
         yield f"nothing found in {documents:,} documents" if documents else "the store is empty: run `stillme ingest`"
-    for place, each in enumerate(found, 1):
+    for place, each in enumerate(chunks, 1):
         chunk = each.chunk
         yield f"{place}. {chunk.id}  similarity {each.similarity:.2f}, rank {each.rank:.4f}"
         about = ", ".join(said for said in (chunk.title, chunk.url, chunk.timestamp) if said)

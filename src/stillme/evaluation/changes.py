@@ -44,8 +44,8 @@ def _settings(policy: Policy) -> dict[str, Any]:
         options.pop("gate", None)
     flat = dict(_flat(written, ""))
     for configured in policy.build():
-        found = fingerprint_of(configured)
-        flat |= {f"validators.{found['name']}.gate.{code}": gate for code, gate in found["gates"].items()}
+        fingerprint = fingerprint_of(configured)
+        flat |= {f"validators.{fingerprint['name']}.gate.{code}": gate for code, gate in fingerprint["gates"].items()}
     return flat
 
 

@@ -267,11 +267,11 @@ class _Judge:
 
     def judge(self, items: Sequence[_Item]) -> list[_Ruling]:
         """What the policy makes of each; no verdict where a request is over one of its limits."""
-        found = [self._standing(item) for item in items]
-        waiting = [item.request for item, side in zip(items, found, strict=True) if side is None]
+        known = [self._standing(item) for item in items]
+        waiting = [item.request for item, side in zip(items, known, strict=True) if side is None]
         requests = (request for request in waiting if request is not None)
         fresh = iter(self._guard.examine_batch(requests, record=False))
-        return [side or _side(next(fresh).verdict) for side in found]
+        return [side or _side(next(fresh).verdict) for side in known]
 
     def _standing(self, item: _Item) -> _Ruling | None:
         """What is known without judging: that of a record made under the same conditions, or that a limit forbids it."""
@@ -340,8 +340,8 @@ class _FlipCounts:
     def _places(self, item: _Item, old: _Ruling, new: _Ruling) -> list[tuple[str, str]]:
         """The language and the domain that the request is counted under."""
         domain = item.request.metadata.domain if item.request else None
-        found = [("language", str(old.language or new.language)), ("domain", domain or UNNAMED)]
-        return [(by, self._name(by, name)) for by, name in found]
+        named = [("language", str(old.language or new.language)), ("domain", domain or UNNAMED)]
+        return [(by, self._name(by, name)) for by, name in named]
 
     def _name(self, by: str, name: str) -> str:
         known = self.names[by]
@@ -421,9 +421,9 @@ def _short(text: str) -> str:
     return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
 
 
-def _flows(found: Mapping[Direction, Counter[str]]) -> tuple[Flow, ...]:
+def _flows(counted: Mapping[Direction, Counter[str]]) -> tuple[Flow, ...]:
     kinds = ("with", "against", "neither", "unlabelled")
-    rows = [(pair, found[pair]) for pair in sorted(found, key=_in_order)]
+    rows = [(pair, counted[pair]) for pair in sorted(counted, key=_in_order)]
     return tuple(Flow(*pair, said.total(), *(said[kind] for kind in kinds)) for pair, said in rows)
 
 

@@ -35,10 +35,10 @@ class ConductModel:
     def __init__(self) -> None:
         import numpy  # noqa: PLC0415  (loaded with the model)
 
-        found = manifest()["conduct"]
-        self.marks: dict[str, int] = {mark: n for n, mark in enumerate(found["marks"])}
-        self.flag_at: dict[str, float] = found["flag_at"]
-        self.look_at: dict[str, float] = found["look_at"]
+        figures = manifest()["conduct"]
+        self.marks: dict[str, int] = {mark: n for n, mark in enumerate(figures["marks"])}
+        self.flag_at: dict[str, float] = figures["flag_at"]
+        self.look_at: dict[str, float] = figures["look_at"]
         weights = numpy.load(checked(FILE))
         if weights.shape != (2 * len(CLASSES), 2 * WIDTH + len(self.marks) + 1):
             raise BackendError(f"the model file {FILE} does not fit its manifest: install it again")

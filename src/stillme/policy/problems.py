@@ -36,10 +36,10 @@ def worded(problems: list[PolicyProblem], source: PolicySource) -> str:
 
 def misfits(error: ValidationError, source: PolicySource, schema: dict[str, Any]) -> Iterator[PolicyProblem]:
     """What pydantic found, in the order of the file; `schema` is that of the whole policy."""
-    errors = sorted(error.errors(include_url=False), key=lambda found: source.line(found["loc"]) or 0)
-    for found in errors[: PROBLEMS_SHOWN + 1]:
-        path: KeyPath = tuple(part for part in found["loc"] if part != "[key]")
-        yield PolicyProblem(path, _misfit(schema, path, found["type"], found["msg"], found["input"]))
+    errors = sorted(error.errors(include_url=False), key=lambda problem: source.line(problem["loc"]) or 0)
+    for problem in errors[: PROBLEMS_SHOWN + 1]:
+        path: KeyPath = tuple(part for part in problem["loc"] if part != "[key]")
+        yield PolicyProblem(path, _misfit(schema, path, problem["type"], problem["msg"], problem["input"]))
 
 
 def _misfit(schema: dict[str, Any], path: KeyPath, kind: str, message: str, value: object) -> str:

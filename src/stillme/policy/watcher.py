@@ -180,10 +180,10 @@ class PolicyWatcher:
 
     def _file_stamp(self) -> tuple[int, ...] | None:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except (OSError, ValueError):
             return None
-        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _steady_bytes(path: Path, judged: bytes | None) -> bytes | None:

@@ -47,17 +47,17 @@ MOST_MONTHS: Final = 24
 
 def checked_lines(checked: Checked, *, chain_only: bool) -> Iterator[str]:
     """What a check found, in words: the outcome first."""
-    found, fault = checked.found, checked.fault
+    chain, fault = checked.found, checked.fault
     if fault is not None:
         yield f"FAULT: {fault}"
         if fault.seq and checked.subject != "table":
-            yield f"the chain holds for {counted(found.records, 'record')}"
+            yield f"the chain holds for {counted(chain.records, 'record')}"
         return
     if checked.is_complete:
-        yield f"ok: {_WHOLE[checked.subject].format(records=counted(found.records, 'record'))}"
+        yield f"ok: {_WHOLE[checked.subject].format(records=counted(chain.records, 'record'))}"
     else:
         yield f"{'ok' if chain_only else 'NOT CHECKED'}: {_unchecked(checked, chain_only)}"
-        yield f"apart from that, {_WHOLE[checked.subject].format(records=counted(found.records, 'record'))}"
+        yield f"apart from that, {_WHOLE[checked.subject].format(records=counted(chain.records, 'record'))}"
     yield from _details(checked)
 
 
@@ -81,19 +81,19 @@ _WHOLE: Final = {
 
 
 def _details(checked: Checked) -> Iterator[str]:
-    found = checked.found
-    if found.store:
-        yield f"  store        {found.store}"
-    if found.head.seq:
-        yield f"  last record  {found.head.seq:,}, hash {found.head.hash}"
+    chain = checked.found
+    if chain.store:
+        yield f"  store        {chain.store}"
+    if chain.head.seq:
+        yield f"  last record  {chain.head.seq:,}, hash {chain.head.hash}"
     seals = [f"{number:,} checked, of the key {key}" for key, number in checked.checked.items()]
     seals += [f"{number:,} NOT checked, of the key {key}" for key, number in checked.unchecked.items()]
     yield from (f"  {'' if number else 'seals':<12} {line}" for number, line in enumerate(seals))
     if checked.subject == "table":
         return
-    yield f"  erased       the texts of {counted(found.erased, 'record')}{_account(checked, found.erased)}"
-    yield f"  removed      {counted(found.removed, 'record')} by retention{_account(checked, found.removed)}"
-    yield f"  checkpoints  {_compared(found.checkpoints, found.uncompared)}"
+    yield f"  erased       the texts of {counted(chain.erased, 'record')}{_account(checked, chain.erased)}"
+    yield f"  removed      {counted(chain.removed, 'record')} by retention{_account(checked, chain.removed)}"
+    yield f"  checkpoints  {_compared(chain.checkpoints, chain.uncompared)}"
     yield f"  policies     {checked.policies:,}"
 
 
@@ -169,22 +169,22 @@ def _about(row: Mapping[str, Any], encoding: str) -> Text:
 # review
 
 
-def agreement_lines(found: Agreement) -> Iterator[str]:
+def agreement_lines(agreement: Agreement) -> Iterator[str]:
     """What reviewers said, and how far they agree."""
-    who = f"{counted(found.labels, 'label')} by {counted(len(found.reviewers), 'reviewer')}"
-    yield f"{who} on {counted(found.verdicts, 'verdict')}, {found.doubled:,} of them labelled by several"
-    yield from (f"{number:>10,} {label}" for label, number in found.counts if number)
-    yield f"agreement  {_figure(found.percent, '.1%')}"
-    yield f"alpha      {_figure(found.alpha, '.3f')} (Krippendorff)"
-    for pair in found.pairs:
+    who = f"{counted(agreement.labels, 'label')} by {counted(len(agreement.reviewers), 'reviewer')}"
+    yield f"{who} on {counted(agreement.verdicts, 'verdict')}, {agreement.doubled:,} of them labelled by several"
+    yield from (f"{number:>10,} {label}" for label, number in agreement.counts if number)
+    yield f"agreement  {_figure(agreement.percent, '.1%')}"
+    yield f"alpha      {_figure(agreement.alpha, '.3f')} (Krippendorff)"
+    for pair in agreement.pairs:
         names = f"{on_one_line(pair.first)} and {on_one_line(pair.second)}"
         yield f"{names}: {pair.agreed:,} of {pair.shared:,} the same, kappa {_figure(pair.kappa, '.3f')}"
-    if found.disagreements:
+    if agreement.disagreements:
         yield "disagreements"
-    for each in found.disagreements:
+    for each in agreement.disagreements:
         yield f"  {each.trace}: {', '.join(f'{on_one_line(name)} {label}' for name, label in each.labels)}"
-    if found.superseded:
-        yield f"{counted(len(found.superseded), 'earlier label')} of a reviewer who changed their mind not counted"
+    if agreement.superseded:
+        yield f"{counted(len(agreement.superseded), 'earlier label')} of a reviewer who changed their mind not counted"
 
 
 def _figure(figure: Figure, form: str) -> str:

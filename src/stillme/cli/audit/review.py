@@ -75,13 +75,13 @@ def reviews(store: AuditStore, since: str | None, until: str | None, as_json: bo
     from stillme.audit.review.agreement import agreement
     from stillme.audit.review.listing import reviews as given
 
-    found = agreement(given(store, Filter(since=since, until=until)))
+    result = agreement(given(store, Filter(since=since, until=until)))
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(result))
         return
     from stillme.cli.audit.pages import agreement_lines
 
-    tell(agreement_lines(found))
+    tell(agreement_lines(result))
 
 
 @click.command(short_help="Draw a week's verdicts to review.")
@@ -108,8 +108,8 @@ def sample(
 
     chosen = week or week_of(datetime.now(UTC) - timedelta(days=7))
     start, end = week_bounds(chosen)
-    found = candidates(store, Filter(since=instant(start), until=instant(end)))
-    drawn = draw(found, seed=seed if seed is not None else chosen, answers=answers, others=refusals)
+    verdicts = candidates(store, Filter(since=instant(start), until=instant(end)))
+    drawn = draw(verdicts, seed=seed if seed is not None else chosen, answers=answers, others=refusals)
     if not drawn.strata:
         raise InputError(f"no verdict was recorded in the week {chosen}: give another with --week")
     given = labels(store)

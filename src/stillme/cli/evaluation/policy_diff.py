@@ -73,12 +73,12 @@ def diff(
             raise InputError("filters and --fail-on are about requests: name cases or an audit store with --on")
         _print_changes(old, new, human_wanted(as_json))
         return
-    found = _what_if(old, new, source, wanted, examples=examples, as_of=moment_given(as_of))
+    result = _what_if(old, new, source, wanted, examples=examples, as_of=moment_given(as_of))
     if human_wanted(as_json):
-        tell(_lines(found, before, after, source))
+        tell(_lines(result, before, after, source))
     else:
-        print_json(asdict(found) | {"flipped": found.flipped, "against": found.against, "unjudged": found.unjudged})
-    missed = [f"{count:,} {what}, at most {most:,}" for what, most in parsed if (count := _count(found, what)) > most]
+        print_json(asdict(result) | {"flipped": result.flipped, "against": result.against, "unjudged": result.unjudged})
+    missed = [f"{count:,} {what}, at most {most:,}" for what, most in parsed if (count := _count(result, what)) > most]
     if missed:
         complain("; ".join(missed))
         ctx.exit(Exit.DIFFERENT)
@@ -91,7 +91,7 @@ def _what_if(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> Wha
     if _is_store(source):
         verdicts = replace(wanted.filter, kind="verdict")
         with opened(source, seals=False) as store, followed(count(store, verdicts), "verdicts") as follow:
-            found = what_if(old, new, RecordedTraffic(store, wanted.filter), advance=follow, **how)
+            result = what_if(old, new, RecordedTraffic(store, wanted.filter), advance=follow, **how)
     else:
         if wanted.is_given:
             raise InputError(
@@ -101,11 +101,11 @@ def _what_if(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> Wha
 
         cases = checked(starter_file() if source == STARTER else source, name=without_secrets(source))
         with followed(len(cases), "cases") as follow:
-            found = what_if(old, new, cases, advance=follow, **how)
-    if not found.judged:
-        why = "; ".join(f"{number:,}: {reason}" for reason, number in found.not_judged)
+            result = what_if(old, new, cases, advance=follow, **how)
+    if not result.judged:
+        why = "; ".join(f"{number:,}: {reason}" for reason, number in result.not_judged)
         raise InputError(f"nothing of {shown(source)} can be judged{f' ({why})' if why else ': no verdict is chosen'}")
-    return found
+    return result
 
 
 def _is_store(source: str) -> bool:
@@ -131,13 +131,13 @@ def _limit(text: str) -> tuple[str, int]:
     return what, int(number)
 
 
-def _count(found: WhatIf, what: str) -> int:
-    totals = {"flips": found.flipped, "against": found.against, "unjudged": found.unjudged}
+def _count(result: WhatIf, what: str) -> int:
+    totals = {"flips": result.flipped, "against": result.against, "unjudged": result.unjudged}
     if what in totals:
         return totals[what]
     if what == "actions":
-        return sum(flow.count for flow in found.actions)
-    return sum(flow.count for flow in found.flips if what == f"{flow.before}-{flow.after}")
+        return sum(flow.count for flow in result.actions)
+    return sum(flow.count for flow in result.flips if what == f"{flow.before}-{flow.after}")
 
 
 # words
@@ -168,28 +168,28 @@ def _value(value: Any) -> str:
     return shown(text, LONGEST_VALUE)[1:-1] if not text.isprintable() or len(text) > LONGEST_VALUE else text
 
 
-def _lines(found: WhatIf, before: str, after: str, source: str) -> Iterator[str]:
+def _lines(result: WhatIf, before: str, after: str, source: str) -> Iterator[str]:
     from stillme.evaluation.runs.metrics import rate_of
 
-    yield from _change_lines(found.changes)
+    yield from _change_lines(result.changes)
     yield ""
-    rate = rate_of("flips", found.flipped, found.judged)
+    rate = rate_of("flips", result.flipped, result.judged)
     ends = f"{rate.value or 0:.1%} [{rate.low:.1%}, {rate.high:.1%}]"
-    yield f"{found.flipped:,} of {found.judged:,} decisions flip from {before} to {after} on {without_secrets(source)}, {ends}"
-    if found.reused:
-        yield f"{found.reused:,} verdicts were taken from records made under the same policy, model and version"
-    if found.made_otherwise:
-        yield f"{found.made_otherwise:,} records are of another model or of validators that a program added: judged again without"
-    for why, number in found.not_judged:
+    yield f"{result.flipped:,} of {result.judged:,} decisions flip from {before} to {after} on {without_secrets(source)}, {ends}"
+    if result.reused:
+        yield f"{result.reused:,} verdicts were taken from records made under the same policy, model and version"
+    if result.made_otherwise:
+        yield f"{result.made_otherwise:,} records are of another model or of validators that a program added: judged again without"
+    for why, number in result.not_judged:
         yield f"not judged: {number:,}, {why}"
-    yield from _flow_lines(found.flips, "")
-    if found.actions:
+    yield from _flow_lines(result.flips, "")
+    if result.actions:
         yield "actions that change"
-        yield from (f"{flow.count:>8,} {flow.before} → {flow.after}" for flow in found.actions)
-    yield from _label_lines(found)
-    for part in found.slices:
+        yield from (f"{flow.count:>8,} {flow.before} → {flow.after}" for flow in result.actions)
+    yield from _label_lines(result)
+    for part in result.slices:
         yield from _slice_lines(part)
-    for example in found.examples:
+    for example in result.examples:
         yield from _example_lines(example)
 
 
@@ -200,16 +200,16 @@ def _flow_lines(flows: tuple[Flow, ...], indent: str) -> Iterator[str]:
         yield f"{indent}{flow.count:>8,} {flow.before} → {flow.after}{words if labelled else ', none labelled'}"
 
 
-def _label_lines(found: WhatIf) -> Iterator[str]:
+def _label_lines(result: WhatIf) -> Iterator[str]:
     from stillme.evaluation.runs.metrics import rate_of
 
-    if not found.labelled:
+    if not result.labelled:
         yield "no request has a label or an expected decision: nobody can say which flips are right"
         return
-    for name, right in (("A", found.right_before), ("B", found.right_after)):
-        rate = rate_of("right", right, found.labelled)
+    for name, right in (("A", result.right_before), ("B", result.right_after)):
+        rate = rate_of("right", right, result.labelled)
         share = f"{rate.value or 0:.1%} [{rate.low:.1%}, {rate.high:.1%}]"
-        yield f"{name} decides {right:,} of {found.labelled:,} labelled requests as it should be, {share}"
+        yield f"{name} decides {right:,} of {result.labelled:,} labelled requests as it should be, {share}"
 
 
 def _slice_lines(part: Slice) -> Iterator[str]:

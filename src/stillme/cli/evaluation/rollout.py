@@ -72,13 +72,13 @@ def status(
     from stillme.evaluation.rollout.status import rollout_status
     from stillme.policy import Policy
 
-    found = rollout_status(store, Policy.load(policy) if policy else policy_in_force(store), **how)
+    standing = rollout_status(store, Policy.load(policy) if policy else policy_in_force(store), **how)
     if human_wanted(as_json):
-        tell(_status_lines(found))
+        tell(_status_lines(standing))
     else:
-        run = asdict(found.run) | {"days": found.run.days}
-        print_json(asdict(found) | {"run": run, "is_open": found.is_open})
-    ctx.exit(Exit.ANSWER if found.is_open else Exit.DIFFERENT)
+        run = asdict(standing.run) | {"days": standing.run.days}
+        print_json(asdict(standing) | {"run": run, "is_open": standing.is_open})
+    ctx.exit(Exit.ANSWER if standing.is_open else Exit.DIFFERENT)
 
 
 @rollout.command(short_help="Write the next mode into the policy file, if the gates hold.")
@@ -134,19 +134,19 @@ def promote(
 # words
 
 
-def _status_lines(found: Status) -> Iterator[str]:
-    run = found.run
+def _status_lines(standing: Status) -> Iterator[str]:
+    run = standing.run
     if run.mode is None:
         yield "no verdict is recorded yet"
     else:
         yield f"{run.mode} since {run.since}: {run.days:.1f} days, {run.verdicts:,} verdicts, the last at {run.last}"
-    for name, window in (("baseline", found.baseline), ("current", found.current)):
+    for name, window in (("baseline", standing.baseline), ("current", standing.current)):
         yield from _window_lines(name, window)
-    for step, checks in found.checks.items():
+    for step, checks in standing.checks.items():
         yield ""
-        yield from _step_lines(step, checks, found.run.mode == step)
+        yield from _step_lines(step, checks, standing.run.mode == step)
     yield ""
-    yield from (f"note: {note}" for note in found.notes)
+    yield from (f"note: {note}" for note in standing.notes)
 
 
 def _window_lines(name: str, window: WeeksWindow | None) -> Iterator[str]:

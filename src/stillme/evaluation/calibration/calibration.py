@@ -165,10 +165,10 @@ def _walk(path: Path, parts: Sequence[Part], gates: Gates, aim: Target, share: f
         return [walk_of(name, cases, settings, gates, aim.max_escape_rate, level) for name, cases in parts]
 
     reached = path.opened
-    found = walks(reached)
-    if any(walk.passed < len(GRID) for walk in found):
-        return reached, found
-    allowed = [most_escapes(len(walk.bad), aim.max_escape_rate, level) for walk in found]
+    walked = walks(reached)
+    if any(walk.passed < len(GRID) for walk in walked):
+        return reached, walked
+    allowed = [most_escapes(len(walk.bad), aim.max_escape_rate, level) for walk in walked]
     for settings in path.steps():
         came = [figures(cases, lambda case, at=settings: decided(case, at, gates)) for _, cases in parts]  # type: ignore[misc]
         if any(each.escaped > most for each, most in zip(came, allowed, strict=True)):
@@ -221,9 +221,9 @@ def _divided(cases: Sequence[ScoredCase], by: By, chosen: Sequence[str], tested:
     parts: dict[str, list[ScoredCase]] = {name: [] for name in (*chosen, *([REST] if tested else []))}
     for case in cases:
         name = _name(case, by)
-        found = parts.get(name if name in chosen else REST)
-        if found is not None:
-            found.append(case)
+        part = parts.get(name if name in chosen else REST)
+        if part is not None:
+            part.append(case)
     return list(parts.items())
 
 
@@ -243,19 +243,19 @@ def _settings(
     path: Settings, own: Settings, groups: Sequence[CaseGroup], by: By, cases: Iterable[ScoredCase]
 ) -> Settings | None:
     """The thresholds to write; what no group speaks for gets the strictest, and a score that no case has stays as it is."""
-    found = {group.name: group.min_score for group in groups if group.min_score is not None}
-    if not found or (by == "domain" and len(found) < len(groups)):
+    score_of = {group.name: group.min_score for group in groups if group.min_score is not None}
+    if not score_of or (by == "domain" and len(score_of) < len(groups)):
         return None
     if not any(math.isfinite(case.least) for case in cases):
         return own.with_gates(path.gates())
-    strictest = max(found.values())
-    if ALL in found:
-        return replace(path, min_score=found[ALL], by_language={}, by_domain={})
-    scores = {name: score for name, score in found.items() if name != REST}
+    strictest = max(score_of.values())
+    if ALL in score_of:
+        return replace(path, min_score=score_of[ALL], by_language={}, by_domain={})
+    scores = {name: score for name, score in score_of.items() if name != REST}
     if by == "language":
         # A question whose language cannot be told is judged by the general score, and recorded as one of the languages.
         return replace(path, min_score=strictest, by_language=scores, by_domain={})
-    return replace(path, min_score=found.get(REST, strictest), by_language={}, by_domain=scores)
+    return replace(path, min_score=score_of.get(REST, strictest), by_language={}, by_domain=scores)
 
 
 def _moved_thresholds(own: Settings, settings: Settings) -> list[str]:
@@ -301,18 +301,18 @@ def _uncovered(cases: Iterable[ScoredCase], groups: Sequence[CaseGroup], by: By)
 
 def _advice(before: ErrorCounts, after: ErrorCounts | None, aim: Target) -> list[str]:
     """The rule of ADR-004 on the present thresholds, and whether the new ones keep to its other half."""
-    said = []
+    advice = []
     if before.bad and before.escaped / before.bad > aim.max_escape_rate:
-        said.append(f"raise: {share_of(before.escaped, before.bad)} escape now, more than {aim.max_escape_rate:.2%}")
+        advice.append(f"raise: {share_of(before.escaped, before.bad)} escape now, more than {aim.max_escape_rate:.2%}")
     if before.good and before.refused / before.good > aim.max_false_refusal_rate:
         most = f"{aim.max_false_refusal_rate:.2%}"
-        said.append(f"lower: {share_of(before.refused, before.good)} are falsely refused now, more than {most}")
+        advice.append(f"lower: {share_of(before.refused, before.good)} are falsely refused now, more than {most}")
     if after is not None and after.good and after.refused / after.good > aim.max_false_refusal_rate:
-        said.append(
+        advice.append(
             f"the new thresholds falsely refuse {share_of(after.refused, after.good)}, more than {aim.max_false_refusal_rate:.2%}: "
             "thresholds alone do not reach both targets"
         )
-    return said
+    return advice
 
 
 def share_of(count: int, total: int) -> str:

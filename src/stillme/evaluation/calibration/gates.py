@@ -53,9 +53,9 @@ def _raised(good: Sequence[ScoredCase], own: Settings, gates: Gates, most_refuse
     """The similarity gates, then that of the confidence, as high as the share of good cases allows that may be refused."""
     for together, decides in ((SIMILARITY, gates.similarity), (CONFIDENCE, gates.confidence)):
         higher = {gate: _highest(good, gate, getattr(own, gate), most_refused) for gate in together}
-        found = {gate: value for gate, value in higher.items() if value is not None}
-        if decides and found:
-            yield Path(own.with_gates(found), own)
+        raised = {gate: value for gate, value in higher.items() if value is not None}
+        if decides and raised:
+            yield Path(own.with_gates(raised), own)
 
 
 def _highest(good: Sequence[ScoredCase], gate: str, own: float, most_refused: float) -> float | None:
@@ -63,8 +63,8 @@ def _highest(good: Sequence[ScoredCase], gate: str, own: float, most_refused: fl
     values = sorted(value for case in good if (value := told_by(case, gate)) is not None and value >= own)
     if not values:
         return None
-    found = math.floor(values[int(len(values) * most_refused)] / STEP + 1e-9) * STEP
-    return round(found, 3) if found > own + 1e-9 else None
+    highest = math.floor(values[int(len(values) * most_refused)] / STEP + 1e-9) * STEP
+    return round(highest, 3) if highest > own + 1e-9 else None
 
 
 def _milder(good: Sequence[ScoredCase], own: Settings, gates: Gates) -> Iterator[Path]:

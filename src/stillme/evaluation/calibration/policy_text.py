@@ -106,19 +106,19 @@ def _promise(outcome: CalibrationOutcome) -> list[str]:
 
 
 def _group_lines(group: CaseGroup) -> Iterator[str]:
-    found = group.chosen
+    chosen = group.chosen
     name = group.name if group.name in (ALL, REST) else shown(group.name)
     if group.min_score is None:
         yield f"{name}: not guaranteed: {group.shortfall}"
         return
-    high = upper_bound(found.figures.escaped, found.figures.bad, 1 - group.level)
+    high = upper_bound(chosen.figures.escaped, chosen.figures.bad, 1 - group.level)
     yield (
-        f"{name}: min_score {group.min_score:g}, {found.figures.escaped:,} of {found.figures.bad:,} escape, "
-        f"at most {high:.2%} with error {group.level:.4g} (p {found.p:.2g})"
+        f"{name}: min_score {group.min_score:g}, {chosen.figures.escaped:,} of {chosen.figures.bad:,} escape, "
+        f"at most {high:.2%} with error {group.level:.4g} (p {chosen.p:.2g})"
     )
     yield f"  {'min_score':<9}  {'escape, 95 % interval':<36}  false refusals, 95 % interval"
     for point in curve(group):
-        mark = "  <- chosen" if point is found else "" if point.is_certified else "  not guaranteed"
+        mark = "  <- chosen" if point is chosen else "" if point.is_certified else "  not guaranteed"
         row = point.figures
         yield (
             f"  {point.min_score:<9g}  {_cell(row.escaped, row.bad, row.escape):<36}  "
@@ -132,19 +132,19 @@ def _cell(count: int, total: int, interval: Interval) -> str:
 
 def curve(group: CaseGroup, most: int = 12) -> list[ScoreStep]:
     """The points of a walk where something changes, thinned out to so many; the chosen one is always among them."""
-    told: list[ScoreStep] = []
+    changed: list[ScoreStep] = []
     for point in group.points:
-        if not told or point.figures != told[-1].figures or point is group.chosen:
-            told.append(point)
-    step = max(1, math.ceil(len(told) / most))
-    return [point for number, point in enumerate(told) if number % step == 0 or point is group.chosen]
+        if not changed or point.figures != changed[-1].figures or point is group.chosen:
+            changed.append(point)
+    step = max(1, math.ceil(len(changed) / most))
+    return [point for number, point in enumerate(changed) if number % step == 0 or point is group.chosen]
 
 
-def _counts_line(found: ErrorCounts) -> str:
-    claims = _counted(found.claims_escaped, found.claims)
+def _counts_line(counts: ErrorCounts) -> str:
+    claims = _counted(counts.claims_escaped, counts.claims)
     return (
-        f"{share_of(found.escaped, found.bad)} escape, by claim {claims}; "
-        f"{share_of(found.refused, found.good)} are falsely refused"
+        f"{share_of(counts.escaped, counts.bad)} escape, by claim {claims}; "
+        f"{share_of(counts.refused, counts.good)} are falsely refused"
     )
 
 

@@ -48,8 +48,8 @@ class Reviewed:
     @property
     def sha256(self) -> str:
         """Of the verdicts and what was said about them."""
-        said = [f"{case.id} {case.expected} {bool(case.claims)} {weight!r}" for case, weight in self.cases]
-        return hashlib.sha256("\n".join(said).encode()).hexdigest()
+        lines = [f"{case.id} {case.expected} {bool(case.claims)} {weight!r}" for case, weight in self.cases]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def reviewed(
@@ -85,10 +85,10 @@ def _labels(store: AuditStore) -> dict[str, set[str]]:
     latest: dict[tuple[str, str], str] = {}
     for given in sorted(reviews(store, Filter()), key=lambda r: r.seq):
         latest[given.trace, given.reviewer.strip()] = given.label
-    found: dict[str, set[str]] = {}
+    by_verdict: dict[str, set[str]] = {}
     for (trace, _), label in latest.items():
-        found.setdefault(trace, set()).add(label)
-    return found
+        by_verdict.setdefault(trace, set()).add(label)
+    return by_verdict
 
 
 def _weeks(store: AuditStore, wanted: Filter, given: Mapping[str, set[str]]) -> Iterator[tuple[str, list[Candidate]]]:

@@ -76,12 +76,12 @@ class Settings:
     @classmethod
     def of(cls, policy: Policy) -> Settings:
         """Those of a policy; a validator that is switched off has none, which reads as 0."""
-        found = {configured.validator.name: configured.validator for configured in policy.build()}
-        sources, factual = found.get(SOURCES), found.get(FACTUAL)
+        validators = {configured.validator.name: configured.validator for configured in policy.build()}
+        sources, factual = validators.get(SOURCES), validators.get(FACTUAL)
         return cls(
             getattr(sources, "min_similarity_for_factual", 0.0),
             getattr(sources, "min_similarity_for_source_required", 0.0),
-            getattr(found.get(CONFIDENCE), "min_generation_confidence", 0.0),
+            getattr(validators.get(CONFIDENCE), "min_generation_confidence", 0.0),
             getattr(factual, "min_score", 0.0),
             dict(getattr(factual, "min_score_by_language", {})),
             dict(getattr(factual, "min_score_by_domain", {})),

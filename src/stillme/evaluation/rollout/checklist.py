@@ -63,19 +63,19 @@ class RolloutEvidence:
         return self.policy.rollout
 
 
-def checks_of(found: RolloutEvidence, step: Step) -> Iterator[Check]:
+def checks_of(evidence: RolloutEvidence, step: Step) -> Iterator[Check]:
     """Every check of a step."""
-    yield next_in_order(found.run, step)
-    yield same_mode(found.run, found.policy)
-    yield from _volume(found, step)
-    yield _logged(found)
-    least = found.rules.min_reviews_per_week
-    yield _at_least("reviews_last_week", found.reviewed, least, "verdicts reviewed in the last seven days", SAMPLE)
-    yield _baseline(found.baseline)
+    yield next_in_order(evidence.run, step)
+    yield same_mode(evidence.run, evidence.policy)
+    yield from _volume(evidence, step)
+    yield _logged(evidence)
+    least = evidence.rules.min_reviews_per_week
+    yield _at_least("reviews_last_week", evidence.reviewed, least, "verdicts reviewed in the last seven days", SAMPLE)
+    yield _baseline(evidence.baseline)
     for name in FIGURES:
-        yield _figure_check(name, found.current, found.rules, step)
-    yield _better(found) if step == "warn" else _no_worse(found)
-    yield _stable(found)
+        yield _figure_check(name, evidence.current, evidence.rules, step)
+    yield _better(evidence) if step == "warn" else _no_worse(evidence)
+    yield _stable(evidence)
 
 
 def next_in_order(run: ModeRun, step: Step) -> Check:
@@ -101,8 +101,8 @@ def _at_least(name: str, value: float, least: float, what: str, way_out: str) ->
     return _checked(name, value >= least, value, least, f"{value:,} {what}, at least {least:,}", way_out)
 
 
-def _volume(found: RolloutEvidence, step: Step) -> Iterator[Check]:
-    run, rules = found.run, found.rules
+def _volume(evidence: RolloutEvidence, step: Step) -> Iterator[Check]:
+    run, rules = evidence.run, evidence.rules
     counts = run.mode in (BEFORE[step], step)
     counted, way_out = (run, "go on in this mode") if counts else (ModeRun(), "")
     mode = run.mode if counts else BEFORE[step]
@@ -110,8 +110,8 @@ def _volume(found: RolloutEvidence, step: Step) -> Iterator[Check]:
     yield _at_least("verdicts", counted.verdicts, rules.min_verdicts, f"verdicts in {mode}", way_out)
 
 
-def _logged(found: RolloutEvidence) -> Check:
-    name, run, least = "logged_share", found.run, found.rules.min_logged_share
+def _logged(evidence: RolloutEvidence) -> Check:
+    name, run, least = "logged_share", evidence.run, evidence.rules.min_logged_share
     total = run.logged + run.not_logged
     if not total:
         return Check(name, "unknown", None, least, "no verdict is recorded", "give the guard this audit store")
@@ -167,26 +167,26 @@ def _worsening(name: str, before: Estimate, after: Estimate) -> float | None:
     return moved if name in LOWER_IS_BETTER else -moved
 
 
-def _no_worse(found: RolloutEvidence) -> Check:
+def _no_worse(evidence: RolloutEvidence) -> Check:
     """Against the baseline no figure may be worse by more than it may move in a week."""
-    most = found.rules.max_weekly_change
-    if found.baseline is None or found.current is None:
+    most = evidence.rules.max_weekly_change
+    if evidence.baseline is None or evidence.current is None:
         return Check("no_worse_than_baseline", "unknown", None, most, "there is no week after the baseline", NEXT_WEEK)
-    moved = {n: _worsening(n, found.baseline.figure(n), found.current.figure(n)) for n in FIGURES}
+    moved = {n: _worsening(n, evidence.baseline.figure(n), evidence.current.figure(n)) for n in FIGURES}
     moved = {n: None if distance is None else max(0.0, distance) for n, distance in moved.items()}
     return _movement("no_worse_than_baseline", moved, most, "worse than in the baseline")
 
 
-def _better(found: RolloutEvidence) -> Check:
+def _better(evidence: RolloutEvidence) -> Check:
     """Against the baseline a figure has to be better, in each of the last weeks too, and none worse than it may move in a week."""
-    held = _no_worse(found)
+    held = _no_worse(evidence)
     name, best = "better_than_baseline", "better, and none worse"
-    if held.state != "passed" or found.baseline is None or found.current is None:
+    if held.state != "passed" or evidence.baseline is None or evidence.current is None:
         return replace(held, name=name, threshold=best)
-    baseline, after = found.baseline, [w for w in found.weeks if not set(w.weeks) & set(found.baseline.weeks)]
-    if all(_is_best(n, window.figure(n)) for n in MANDATORY for window in (baseline, found.current)):
+    baseline, after = evidence.baseline, [w for w in evidence.weeks if not set(w.weeks) & set(evidence.baseline.weeks)]
+    if all(_is_best(n, window.figure(n)) for n in MANDATORY for window in (baseline, evidence.current)):
         return Check(name, "passed", "at their best", best, "every figure is at its best, in the baseline and since")
-    gains = {n: -(_worsening(n, baseline.figure(n), found.current.figure(n)) or 0.0) for n in MANDATORY}
+    gains = {n: -(_worsening(n, baseline.figure(n), evidence.current.figure(n)) or 0.0) for n in MANDATORY}
     improved = [n for n in MANDATORY if gains[n] > EPSILON and all(_gained(n, baseline, week) for week in after)]
     if improved:
         first = max(improved, key=lambda n: gains[n])
@@ -206,12 +206,12 @@ def _gained(name: str, baseline: WeeksWindow, week: WeeksWindow) -> bool:
     return moved is None or moved < -EPSILON
 
 
-def _stable(found: RolloutEvidence) -> Check:
+def _stable(evidence: RolloutEvidence) -> Check:
     """Between the last two weeks no figure may move by more than the policy allows, to the better or to the worse."""
-    most = found.rules.max_weekly_change
-    if len(found.weeks) < 2:
+    most = evidence.rules.max_weekly_change
+    if len(evidence.weeks) < 2:
         return Check("stable", "unknown", None, most, "fewer than two weeks with verdicts have ended", NEXT_WEEK)
-    before, after = found.weeks
+    before, after = evidence.weeks
     moved = {n: _worsening(n, before.figure(n), after.figure(n)) for n in FIGURES}
     moved["not_answered"] = _worsening("not_answered", before.not_answered, after.not_answered)
     distances = {n: None if distance is None else abs(distance) for n, distance in moved.items()}
@@ -232,10 +232,10 @@ def _movement(name: str, moved: Mapping[str, float | None], most: float, words: 
     )
 
 
-def notes_on(found: RolloutEvidence) -> Iterator[str]:
+def notes_on(evidence: RolloutEvidence) -> Iterator[str]:
     """What the checks cannot see, or leave out."""
     yield "requests that never reached a guard with this audit store are not seen here"
-    for name, window in (("baseline", found.baseline), ("current", found.current)):
+    for name, window in (("baseline", evidence.baseline), ("current", evidence.current)):
         if window is None:
             continue
         if window.policies > 1:

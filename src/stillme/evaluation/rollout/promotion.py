@@ -124,14 +124,14 @@ def _replacement(path: Path, content: bytes) -> Iterator[Callable[[], None]]:
     """A new file beside the old one, with its owner and permissions; it takes its place when asked, or is gone."""
     part = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
-        found = path.stat()
+        before = path.stat()
         with part.open("xb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
-        part.chmod(found.st_mode & 0o7777)
-        if (part.stat().st_uid, part.stat().st_gid) != (found.st_uid, found.st_gid):
-            os.chown(part, found.st_uid, found.st_gid)
+        part.chmod(before.st_mode & 0o7777)
+        if (part.stat().st_uid, part.stat().st_gid) != (before.st_uid, before.st_gid):
+            os.chown(part, before.st_uid, before.st_gid)
         yield lambda: _put(part, path)
     except OSError as error:
         raise BackendError(f"{shown(str(path))} cannot be replaced: {error.strerror or error}") from None

@@ -81,7 +81,7 @@ def rollout_status(
     first = _named(baseline, ended) if baseline else ended[:1]
     now = [week for week in ended if instant(week_bounds(week)[1]) > (run.since or "")]
     now = [week for week in now[-CURRENT_WEEKS:] if week not in first]
-    found = RolloutEvidence(
+    evidence = RolloutEvidence(
         run=run,
         policy=policy,
         reviewed=_reviewed_since(store, instant(as_of - timedelta(days=7)), moment),
@@ -96,12 +96,12 @@ def rollout_status(
         policy=policy.hash,
         policy_mode=policy.mode,
         step=ahead[0],
-        checks={step: tuple(checks_of(found, step)) for step in ahead},
-        baseline=found.baseline,
-        current=found.current,
-        weeks=found.weeks,
-        reviews_last_week=found.reviewed,
-        notes=tuple(notes_on(found)),
+        checks={step: tuple(checks_of(evidence, step)) for step in ahead},
+        baseline=evidence.baseline,
+        current=evidence.current,
+        weeks=evidence.weeks,
+        reviews_last_week=evidence.reviewed,
+        notes=tuple(notes_on(evidence)),
     )
 
 

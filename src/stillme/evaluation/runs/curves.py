@@ -113,10 +113,10 @@ def reliability_bins(scored: Mapping[tuple[bool, int], int]) -> list[CurvePoint]
     """For each tenth of the scores: their mean, and the share of claims in it that are labelled supported."""
     sums = [[0, 0, 0] for _ in range(BINS)]
     for (supported, step), count in sorted(scored.items()):
-        found = sums[min(step * BINS // SCORE_STEPS, BINS - 1)]
-        found[0] += step * count
-        found[1] += count * supported
-        found[2] += count
+        bin_sums = sums[min(step * BINS // SCORE_STEPS, BINS - 1)]
+        bin_sums[0] += step * count
+        bin_sums[1] += count * supported
+        bin_sums[2] += count
     return [_point(steps / all_ / SCORE_STEPS, supported, all_) for steps, supported, all_ in sums if all_]
 
 
@@ -195,7 +195,7 @@ class Labels:
         if record.error is not None or record.decision is None:
             self.problems[_bounded((record.error or "no decision")[:200], self.problems)] += 1
             return
-        found = {
+        counts = {
             "expect a decision": int(record.expected is not None),
             "expect reason codes": int(bool(record.expected_reasons)),
             "have labelled claims": int(any(c.supported is not None for c in record.claims) or record.unsupported > 0),
@@ -203,7 +203,7 @@ class Labels:
             "claims labelled unsupported": record.unsupported,
             "claims without a label": sum(c.supported is None for c in record.claims),
         }
-        self.counts.update(found)
+        self.counts.update(counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,8 +158,8 @@ def claim_recall(record: CaseRecord) -> Share:
 
     Where the verdict judged claims at all, a labelled part that none of them covers was missed.
     """
-    found = [_called_unsupported(c) for c in record.claims if c.supported is False]
-    return sum(found), len(found) + (record.unlabelled_unsupported if record.claims else 0)
+    called = [_called_unsupported(c) for c in record.claims if c.supported is False]
+    return sum(called), len(called) + (record.unlabelled_unsupported if record.claims else 0)
 
 
 def claim_specificity(record: CaseRecord) -> Share:
@@ -404,8 +404,8 @@ class RunMetrics(Tally):
 
     def slices(self, by: str, at_least: int = 1) -> list[tuple[str, Tally]]:
         """The tallies by language, domain, category or tag that have at least so many cases, the largest first."""
-        found = [(value, tally) for value, tally in self._slices[by].items() if tally.cases >= at_least]
-        return sorted(found, key=lambda pair: (-pair[1].cases, pair[0]))
+        kept = [(value, tally) for value, tally in self._slices[by].items() if tally.cases >= at_least]
+        return sorted(kept, key=lambda pair: (-pair[1].cases, pair[0]))
 
     def to_dict(self, at_least: int = 1) -> dict[str, Any]:
         """Everything counted, with the slices that have at least so many cases, as JSON."""
