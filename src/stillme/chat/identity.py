@@ -14,14 +14,9 @@ from stillme.errors import InputError, PolicyError, shown
 from stillme.languages import DEFAULT, languages, load
 
 __all__ = [
-    "IDENTITY_VERSION",
-    "STILLME_IDENTITY",
-    "Identity",
-    "identity_from_file",
-    "identity_from_text",
-    "identity_text",
+    "IDENTITY_VERSION", "STILLME_IDENTITY", "Identity", "identity_from_file", "identity_from_text", "identity_text",
     "inject_identity",
-]
+]  # fmt: skip
 
 LONGEST: Final = 16_000
 OWN: Final = "own"

@@ -24,32 +24,10 @@ if TYPE_CHECKING:
     from stillme.storage.audit.database import Database
 
 __all__ = [
-    "FORM",
-    "FOUND_HERE",
-    "JSON",
-    "KEY",
-    "KEYS",
-    "LABELS",
-    "MODE",
-    "POLICY",
-    "STORE",
-    "STORE_VARIABLE",
-    "Wanted",
-    "chosen_policy",
-    "entry_named",
-    "extra_needed",
-    "journal_option",
-    "keyring_of",
-    "moment_given",
-    "opened",
-    "policy_option",
-    "recording",
-    "require_name",
-    "takes_filters",
-    "takes_quotas",
-    "takes_store",
-    "user_name",
-]
+    "FORM", "FOUND_HERE", "JSON", "KEY", "KEYS", "LABELS", "MODE", "POLICY", "STORE", "STORE_VARIABLE", "Wanted",
+    "chosen_policy", "entry_named", "extra_needed", "journal_option", "keyring_of", "moment_given", "opened",
+    "policy_option", "recording", "require_name", "takes_filters", "takes_quotas", "takes_store", "user_name",
+]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 STORE_VARIABLE = "STILLME_AUDIT_STORE"

@@ -20,19 +20,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 __all__ = [
-    "Exit",
-    "agreed",
-    "complain",
-    "draw",
-    "followed",
-    "human_wanted",
-    "is_terminal",
-    "print_json",
-    "print_text",
-    "say_aside",
-    "stepwise",
-    "tell",
-]
+    "Exit", "agreed", "complain", "draw", "followed", "human_wanted", "is_terminal", "print_json", "print_text",
+    "say_aside", "stepwise", "tell",
+]  # fmt: skip
 
 STEP = 500
 

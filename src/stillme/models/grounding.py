@@ -22,15 +22,8 @@ from stillme.models.words import END, START, words
 from stillme.stopping import watched
 
 __all__ = [
-    "CLAIM_TOKENS",
-    "WINDOW_TOKENS",
-    "GroundingModel",
-    "Group",
-    "Scored",
-    "grounding_model",
-    "model_id",
-    "thresholds",
-]
+    "CLAIM_TOKENS", "WINDOW_TOKENS", "GroundingModel", "Group", "Scored", "grounding_model", "model_id", "thresholds",
+]  # fmt: skip
 
 WINDOW_TOKENS: Final = 398
 CLAIM_TOKENS: Final = 110

@@ -16,21 +16,9 @@ from stillme.pages.rendering import PageWords, render
 from stillme.pages.text import Code
 
 __all__ = [
-    "Block",
-    "Bullets",
-    "ByHand",
-    "Example",
-    "ExampleText",
-    "Heading",
-    "Inline",
-    "Listing",
-    "Paragraph",
-    "Plot",
-    "Table",
-    "Tiles",
-    "html_page",
-    "markdown_page",
-]
+    "Block", "Bullets", "ByHand", "Example", "ExampleText", "Heading", "Inline", "Listing", "Paragraph", "Plot",
+    "Table", "Tiles", "html_page", "markdown_page",
+]  # fmt: skip
 
 Inline = str | Sequence[str]
 """One text, or several with `Code` among them."""

@@ -9,21 +9,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from stillme.errors import PolicyError
 
 __all__ = [
-    "Audit",
-    "Behavior",
-    "Calibration",
-    "Confidence",
-    "Grounding",
-    "Limits",
-    "Message",
-    "Messages",
-    "Output",
-    "Retention",
-    "RetentionRule",
-    "Rollout",
-    "Thresholds",
-    "ValidatorOptions",
-]
+    "Audit", "Behavior", "Calibration", "Confidence", "Grounding", "Limits", "Message", "Messages", "Output",
+    "Retention", "RetentionRule", "Rollout", "Thresholds", "ValidatorOptions",
+]  # fmt: skip
 
 MAX_MESSAGE_CHARS = 4_000
 

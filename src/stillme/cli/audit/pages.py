@@ -26,14 +26,8 @@ if TYPE_CHECKING:
     from stillme.contract import Verdict, VerifyRequest
 
 __all__ = [
-    "agreement_lines",
-    "checked_lines",
-    "record_page",
-    "records_table",
-    "replay_lines",
-    "sample_table",
-    "stats_lines",
-]
+    "agreement_lines", "checked_lines", "record_page", "records_table", "replay_lines", "sample_table", "stats_lines",
+]  # fmt: skip
 
 DECISION_STYLE: Final = {"answer": "green", "refuse": "red", "ask_clarify": "blue"}
 SIGNED: Final = ("review", "erasure", "promotion")

@@ -23,19 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "GRID",
-    "CaseGroup",
-    "ErrorCounts",
-    "ScoreStep",
-    "Target",
-    "Walk",
-    "fewest_cases",
-    "figures",
-    "group_of",
-    "most_escapes",
-    "steps_passed",
-    "walk_of",
-]
+    "GRID", "CaseGroup", "ErrorCounts", "ScoreStep", "Target", "Walk", "fewest_cases", "figures", "group_of",
+    "most_escapes", "steps_passed", "walk_of",
+]  # fmt: skip
 
 GRID: Final = tuple(round(1 - n / 200, 3) for n in range(201))
 """The same for everybody, so that no data chose it."""

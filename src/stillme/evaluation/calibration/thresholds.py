@@ -24,20 +24,9 @@ from stillme.policy.reader import parsed
 from stillme.reasons import Decision, Gate, Reason
 
 __all__ = [
-    "FACTUAL",
-    "GATES",
-    "NAMES",
-    "Gates",
-    "ScoredCase",
-    "Settings",
-    "decided",
-    "observed",
-    "permissive",
-    "same_thresholds",
-    "scored",
-    "settings_changes",
-    "told_by",
-]
+    "FACTUAL", "GATES", "NAMES", "Gates", "ScoredCase", "Settings", "decided", "observed", "permissive",
+    "same_thresholds", "scored", "settings_changes", "told_by",
+]  # fmt: skip
 
 FACTUAL: Final = "FactualHallucinationValidator"
 SOURCES: Final = "SourceRequired"

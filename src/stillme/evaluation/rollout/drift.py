@@ -33,20 +33,9 @@ if TYPE_CHECKING:
     from stillme.audit import AuditStore, Filter
 
 __all__ = [
-    "LEAST_CASES",
-    "LEAST_DISTANCE",
-    "LEVEL",
-    "Drift",
-    "Observation",
-    "Shift",
-    "Summary",
-    "TrafficSummary",
-    "chi_square_tail",
-    "drift_of",
-    "kolmogorov_tail",
-    "observations_in",
-    "with_drift_recorded",
-]
+    "LEAST_CASES", "LEAST_DISTANCE", "LEVEL", "Drift", "Observation", "Shift", "Summary", "TrafficSummary",
+    "chi_square_tail", "drift_of", "kolmogorov_tail", "observations_in", "with_drift_recorded",
+]  # fmt: skip
 
 LEVEL: Final = 0.01
 """How often unshifted traffic may be called drifted, over everything that is compared, each time one looks."""

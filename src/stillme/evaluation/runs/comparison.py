@@ -28,17 +28,9 @@ if TYPE_CHECKING:
     Draws = NDArray[np.int64]
 
 __all__ = [
-    "DRAWS",
-    "FIXED",
-    "SEED",
-    "Comparison",
-    "FlippedCase",
-    "RateDifference",
-    "compare",
-    "compare_records",
-    "holm",
+    "DRAWS", "FIXED", "SEED", "Comparison", "FlippedCase", "RateDifference", "compare", "compare_records", "holm",
     "mcnemar",
-]
+]  # fmt: skip
 
 SEED: Final = 20_260_201
 DRAWS: Final = 10_000

@@ -19,18 +19,9 @@ from stillme.evaluation.runs.records import CaseRecord
 from stillme.reasons import Decision
 
 __all__ = [
-    "ERRORS",
-    "NONE",
-    "CurvePoint",
-    "Errors",
-    "Kind",
-    "Labels",
-    "Mistake",
-    "Reasons",
-    "RiskCoverage",
-    "Sweep",
+    "ERRORS", "NONE", "CurvePoint", "Errors", "Kind", "Labels", "Mistake", "Reasons", "RiskCoverage", "Sweep",
     "reliability_bins",
-]
+]  # fmt: skip
 
 GRID: Final = tuple(n / 100 for n in range(101))
 BINS: Final = 10

@@ -15,16 +15,9 @@ from typing import Final, NamedTuple
 from stillme.errors import InputError
 
 __all__ = [
-    "CONFIDENCE",
-    "Interval",
-    "beta_quantile",
-    "binomial_at_most",
-    "clopper_pearson",
-    "fewest",
-    "incomplete_beta",
-    "upper_bound",
-    "wilson",
-]
+    "CONFIDENCE", "Interval", "beta_quantile", "binomial_at_most", "clopper_pearson", "fewest", "incomplete_beta",
+    "upper_bound", "wilson",
+]  # fmt: skip
 
 CONFIDENCE: Final = 0.95
 TINY: Final = 1e-300

@@ -18,21 +18,9 @@ from stillme.evaluation.runs.records import CaseRecord, ClaimRecord
 from stillme.reasons import Decision
 
 __all__ = [
-    "ALIASES",
-    "LOWER_IS_BETTER",
-    "MANDATORY",
-    "RATES",
-    "SCORES",
-    "SLICED_BY",
-    "CountedRate",
-    "ReasonRates",
-    "RunMetrics",
-    "Score",
-    "Tally",
-    "metrics_of",
-    "rate_of",
-    "shares_of",
-]
+    "ALIASES", "LOWER_IS_BETTER", "MANDATORY", "RATES", "SCORES", "SLICED_BY", "CountedRate", "ReasonRates",
+    "RunMetrics", "Score", "Tally", "metrics_of", "rate_of", "shares_of",
+]  # fmt: skip
 
 Share = tuple[int, int]
 NONE: Final[Share] = (0, 0)
