@@ -52,12 +52,7 @@ AUDIT_HELP = "Record each verdict in this audit store (a file, or postgresql://â
 @click.option("--validators/--no-validators", "validates", default=None, help=VALIDATORS_HELP)
 @click.option("--policy", metavar="FILE|PRESET", help=POLICY_HELP)
 @click.option("--style", type=click.Choice(["neutral", "friendly", "scholarly"]), help=STYLE_HELP)
-@click.option(
-    "--language",
-    type=click.Choice(LANGUAGES),
-    default="auto",
-    help="Of the answers. [auto]",
-)
+@click.option("--language", type=click.Choice(LANGUAGES), default="auto", help="Of the answers. [auto]")
 @click.option("--session", metavar="ID", help=SESSION_HELP)
 @click.option("--audit", metavar="PATH|URL", envvar=STORE_VARIABLE, show_envvar=True, help=AUDIT_HELP)
 @KEY

@@ -84,10 +84,7 @@ class PinnedTransport:
     """
 
     def __init__(
-        self,
-        inner: httpx.AsyncBaseTransport,
-        resolve: Resolve = resolved,
-        allowed: Callable[[str], bool] = is_public,
+        self, inner: httpx.AsyncBaseTransport, resolve: Resolve = resolved, allowed: Callable[[str], bool] = is_public
     ) -> None:
         self._inner = inner
         self._resolve = resolve

@@ -92,10 +92,7 @@ WIDTH_WANTED: Final = 0.10
 MOST_TRIALS: Final = 10_000
 """More than the widest interval of that width takes."""
 SHOWN_IN_SLICES: Final = (*MANDATORY, "false_refusal_rate")
-KIND_RATES: Final[Mapping[Kind, str]] = {
-    "escape": "hallucination_escape_rate",
-    "false_refusal": "false_refusal_rate",
-}
+KIND_RATES: Final[Mapping[Kind, str]] = {"escape": "hallucination_escape_rate", "false_refusal": "false_refusal_rate"}
 
 
 def say(key: str, **slots: object) -> list[str]:

@@ -109,11 +109,7 @@ def _pixels(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-ESCAPING: Final[dict[str, Callable[[str], Markup]]] = {
-    "html": _in_html,
-    "svg": _in_attribute,
-    "md": markdown.escaped,
-}
+ESCAPING: Final[dict[str, Callable[[str], Markup]]] = {"html": _in_html, "svg": _in_attribute, "md": markdown.escaped}
 
 
 @cache

@@ -105,7 +105,7 @@ _MESSAGE_SCHEMA: dict[str, Any] = {
         _TEXT_SCHEMA,
         {"type": "object", "properties": {"en": _TEXT_SCHEMA, "vi": _TEXT_SCHEMA}, "additionalProperties": False},
         {"type": "null"},
-    ],
+    ]
 }
 OwnMessage = Annotated[Message | None, BeforeValidator(_in_both_languages), WithJsonSchema(_MESSAGE_SCHEMA)]
 

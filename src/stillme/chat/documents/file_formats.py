@@ -22,11 +22,7 @@ __all__ = ["READERS_VERSION", "SUFFIXES", "DocumentReading", "ReadingLimits", "r
 
 # Raised whenever the same bytes give another text, title, address or date: what was ingested before is then read again.
 READERS_VERSION: Final = "1"
-MARKS: Final = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 UTF_32: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 LONGEST_FRONT_MATTER: Final = 8_192
 FENCE: Final = "---"

@@ -29,13 +29,7 @@ __all__ = ["review", "reviews", "sample"]
 @click.option("--all-supported", is_flag=True, help="Every claim was looked at, and each has its support.")
 @takes_store(seals=True)
 def review(
-    store: AuditStore,
-    trace: str,
-    label: str,
-    by: str,
-    note: str,
-    unsupported: tuple[int, ...],
-    all_supported: bool,
+    store: AuditStore, trace: str, label: str, by: str, note: str, unsupported: tuple[int, ...], all_supported: bool
 ) -> None:
     """Record what a reviewer thinks of the verdict TRACE: a record of its own, which overwrites no earlier one.
 

@@ -119,11 +119,7 @@ def permissive(policy: Policy) -> Policy:
     return policy.with_changes(
         {
             "validators": {
-                SOURCES: {
-                    "gate": "soft",
-                    "min_similarity_for_factual": 1.0,
-                    "min_similarity_for_source_required": 1.0,
-                },
+                SOURCES: {"gate": "soft", "min_similarity_for_factual": 1.0, "min_similarity_for_source_required": 1.0},
                 CONFIDENCE: {"min_generation_confidence": 0.0},
                 FACTUAL: {
                     "min_score": 0.0,

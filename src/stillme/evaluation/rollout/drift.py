@@ -170,17 +170,11 @@ def drift_of(reference: Mapping[str, Any] | Summary, traffic: Summary) -> Drift:
     raw = [*_numbers(before, traffic, left_out), *_shares(before, traffic, left_out)]
     adjusted = holm([each.p for each in raw])
     shifts = [replace(each, adjusted=p or 0.0) for each, p in zip(raw, adjusted, strict=True)]
-    shifts_in_order = tuple(sorted(shifts, key=lambda c: (not c.drifted, c.adjusted, -c.distance, c.name)))
-    drifted = [c for c in shifts_in_order if c.drifted]
-    outcome: Literal["drifted", "no drift shown"] = "drifted" if drifted else "no drift shown"
-    return Drift(
-        outcome,
-        _reason(drifted, traffic.cases) if drifted else None,
-        traffic.cases,
-        0,
-        shifts_in_order,
-        tuple(left_out),
-    )
+    ranked = tuple(sorted(shifts, key=lambda c: (not c.drifted, c.adjusted, -c.distance, c.name)))
+    drifted = [c for c in ranked if c.drifted]
+    if not drifted:
+        return Drift("no drift shown", None, traffic.cases, 0, ranked, tuple(left_out))
+    return Drift("drifted", _reason(drifted, traffic.cases), traffic.cases, 0, ranked, tuple(left_out))
 
 
 def _reason(drifted: Sequence[Shift], cases: int) -> str:
