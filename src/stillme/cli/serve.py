@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["keys", "serve"]
 
 SCOPE_HELP = "What the key opens: verify, chat or admin (everything). May be given several times."
-VARIABLES = {
-    "host": "STILLME_HOST",
-    "port": "STILLME_PORT",
-    "workers": "STILLME_WORKERS",
-    "data": "STILLME_DATA",
-    "policy": "STILLME_POLICY",
-    "mode": "STILLME_MODE",
-    "store": "STILLME_AUDIT_STORE",
-    "knowledge": "STILLME_KNOWLEDGE",
-}
 
 
 @click.command(short_help="Serve verification and chat over HTTP.")
@@ -51,7 +41,8 @@ def serve(**flags: Any) -> None:
     with extra_needed("the service", "service"):
         from stillme.service.server import serve as run
     # The processes that serve read the environment: a flag has to be there.
-    os.environ.update({VARIABLES[name]: str(value) for name, value in flags.items() if value is not None})
+    given = {name: str(value) for name, value in flags.items() if value is not None}
+    os.environ.update({f"STILLME_{name.upper()}".replace("_STORE", "_AUDIT_STORE"): given[name] for name in given})
     run(os.environ, _greet)
 
 

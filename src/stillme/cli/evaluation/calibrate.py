@@ -5,7 +5,7 @@ What a command needs is imported when it runs, so that `--help` is instant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,27 +35,19 @@ __all__ = ["calibrate", "drift"]
 
 SINCE = click.option("--since", metavar="TIME", help="From this day or point in time on.")
 UNTIL = click.option("--until", metavar="TIME", help="Up to this day or point in time, which is not included.")
-SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+def _share_option(name: str, default: float, words: str) -> Callable[[Any], Any]:
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return click.option(name, type=share, default=default, show_default=True, help=words)
 
 
 @click.command(short_help="Set thresholds from labelled cases.")
 @click.argument("cases", metavar="[CASES]", required=False)
 @STORE
 @POLICY
-@click.option(
-    "--max-escape-rate",
-    type=SHARE,
-    default=0.01,
-    show_default=True,
-    help="So many of the drafts with an unsupported claim may pass as an answer.",
-)
-@click.option(
-    "--confidence",
-    type=SHARE,
-    default=0.95,
-    show_default=True,
-    help="The probability, over cases drawn anew, that the thresholds keep to it.",
-)
+@_share_option("--max-escape-rate", 0.01, "So many of the drafts with an unsupported claim may pass as an answer.")
+@_share_option("--confidence", 0.95, "The probability, over cases drawn anew, that the thresholds keep to it.")
 @click.option(
     "--by",
     type=click.Choice(["language", "domain", "none"]),
