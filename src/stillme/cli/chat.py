@@ -51,9 +51,9 @@ AUDIT_HELP = "Record each verdict in this audit store (a file, or postgresql://â
 @click.option("--model", metavar="NAME", help="Which of the provider's models.")
 @click.option("--validators/--no-validators", "validates", default=None, help=VALIDATORS_HELP)
 @click.option("--policy", metavar="FILE|PRESET", help=POLICY_HELP)
-@click.option("--style", type=click.Choice(["neutral", "friendly", "scholarly"]), help=STYLE_HELP)
+@click.option("--style", "tone_style", type=click.Choice(["neutral", "friendly", "scholarly"]), help=STYLE_HELP)
 @click.option("--language", type=click.Choice(LANGUAGES), default="auto", help="Of the answers. [auto]")
-@click.option("--session", metavar="ID", help=SESSION_HELP)
+@click.option("--session", "session_id", metavar="ID", help=SESSION_HELP)
 @click.option("--audit", metavar="PATH|URL", envvar=STORE_VARIABLE, show_envvar=True, help=AUDIT_HELP)
 @KEY
 @click.pass_context
@@ -146,7 +146,7 @@ class _Talk:
 
     def ask(self, question: str) -> None:
         """Answer one question, which may fail."""
-        request = _request(message=question, conversation=tuple(self.turns[-MOST_TURNS:]), **self._options())
+        request = _request(message=question, conversation=tuple(self.turns[-MOST_TURNS:]), **self.asked)
         outcome: ChatOutcome = self.run(self.pipeline.answer(request, caller=user_name()))
         self._show(outcome)
         self._remember(question, outcome)
@@ -169,10 +169,6 @@ class _Talk:
             if question:
                 self._say(f"{PROMPT}{question}", "bold")
                 self._try(question)
-
-    def _options(self) -> dict[str, Any]:
-        named = {"style": "tone_style", "session": "session_id"}
-        return {named.get(name, name): value for name, value in self.asked.items()}
 
     def _try(self, question: str) -> None:
         try:

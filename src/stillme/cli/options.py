@@ -81,7 +81,7 @@ def takes_quotas(function: Command) -> Command:
     words = "As given to `stillme audit sample`."
     number = click.IntRange(min=0)
     seed = click.option("--seed", metavar="TEXT", help=f"{words} Without: the week.")
-    refusals = click.option("--refusals", type=number, default=50, show_default=True, help=words)
+    refusals = click.option("--refusals", "others", type=number, default=50, show_default=True, help=words)
     answers = click.option("--answers", type=number, default=50, show_default=True, help=words)
     return answers(refusals(seed(function)))
 

@@ -31,7 +31,7 @@ SCOPE_HELP = "What the key opens: verify, chat or admin (everything). May be giv
     help="A YAML file, which is followed while serving, or lite, book, strict. [policy.yaml of this folder, lite]",
 )
 @MODE
-@click.option("--store", metavar="PATH|URL|none", help="The audit store. [audit.db in the data folder]")
+@click.option("--store", "audit_store", metavar="PATH|URL|none", help="The audit store. [audit.db in the data folder]")
 @click.option("--knowledge", metavar="PATH|URL", help="The knowledge store. [knowledge.db in the data folder]")
 def serve(**flags: Any) -> None:
     """Serve verification and chat over HTTP, on loopback unless told otherwise; /docs shows what there is.
@@ -42,7 +42,7 @@ def serve(**flags: Any) -> None:
         from stillme.service.server import serve as run
     # The processes that serve read the environment: a flag has to be there.
     given = {name: str(value) for name, value in flags.items() if value is not None}
-    os.environ.update({f"STILLME_{name.upper()}".replace("_STORE", "_AUDIT_STORE"): given[name] for name in given})
+    os.environ.update({f"STILLME_{name.upper()}": value for name, value in given.items()})
     run(os.environ, _greet)
 
 

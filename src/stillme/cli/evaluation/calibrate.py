@@ -138,7 +138,7 @@ def _from_store(where: str | None, policy: Policy, options: dict[str, Any]) -> F
 
     if not where:
         raise InputError("there are no cases: name a file of them, `starter` for the bundled ones, or --store")
-    quotas = {"answers": options["answers"], "others": options["refusals"], "seed": options["seed"]}
+    quotas = {name: options[name] for name in ("answers", "others", "seed")}
     with opened(where, seals=False) as store:
         given = reviewed(store, Filter(since=options["since"], until=options["until"]), **quotas)
     if not given.cases:

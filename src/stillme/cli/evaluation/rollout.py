@@ -30,10 +30,8 @@ def takes_sampling(function: Command) -> Command:
     """A command with the options that say how the reviews were drawn; it gets them as `how`."""
 
     @functools.wraps(function)
-    def run(
-        *args: Any, baseline: Any, answers: int, refusals: int, seed: str | None, as_of: Any, **options: Any
-    ) -> Any:
-        how = {"baseline": baseline, "answers": answers, "others": refusals, "seed": seed}
+    def run(*args: Any, as_of: str | None, **options: Any) -> Any:
+        how = {name: options.pop(name) for name in ("baseline", "answers", "others", "seed")}
         return function(*args, how={**how, "as_of": moment_given(as_of)}, **options)
 
     weeks = click.option(
