@@ -65,16 +65,12 @@ class Provider(Protocol):
     @property
     def name(self) -> str:
         """As requests name it: deepseek, openai, gemini, local, extractive."""
-        ...
 
     async def generate(self, prompt: Prompt, model: str | None = None) -> Generation:
         """The whole answer."""
-        ...
 
     def stream(self, prompt: Prompt, model: str | None = None) -> AsyncIterator[Delta]:
         """The answer piece by piece, ended by one Delta with a finish_reason; closing it ends the call upstream."""
-        ...
 
     async def aclose(self) -> None:
         """Let go of connections."""
-        ...

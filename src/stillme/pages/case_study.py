@@ -215,22 +215,19 @@ class _Study:
 
     def blocks(self) -> Iterator[Block]:
         yield from self._opening()
-        yield Heading(2, "Dataset protocol")
-        yield from self._dataset()
-        yield Heading(2, "Setup")
-        yield from self._setup()
-        yield Heading(2, "Baseline")
-        yield from self._baseline()
-        yield Heading(2, "Results")
-        yield from self._results()
-        yield Heading(2, "Error analysis")
-        yield from self._errors()
-        yield Heading(2, "Limits")
-        yield from self._limits()
-        yield Heading(2, "How to reproduce it")
-        yield from self._again()
-        yield Heading(2, "Decision")
-        yield from self._by_hand("decision", "sign_off")
+        sections = {
+            "Dataset protocol": self._dataset(),
+            "Setup": self._setup(),
+            "Baseline": self._baseline(),
+            "Results": self._results(),
+            "Error analysis": self._errors(),
+            "Limits": self._limits(),
+            "How to reproduce it": self._again(),
+            "Decision": self._by_hand("decision", "sign_off"),
+        }
+        for title, blocks in sections.items():
+            yield Heading(2, title)
+            yield from blocks
 
     @property
     def last(self) -> _Summary:
@@ -528,24 +525,23 @@ class _Study:
     def _again(self) -> Iterator[Block]:
         first = self.last.run.heading
         yield Paragraph(SENTENCES["again"])
-        names = [run.run.path.name for run in self.runs]
+        runs = [summary.run for summary in self.runs]
+        report = f"stillme report {' '.join(run.path.name for run in runs)} --cases CASES --out REPORT.html"
         yield Bullets(
             [
                 say("again.cases", sha256=Code(first.cases_sha256), cases=Code(first.cases)),
-                *(
-                    say(
-                        "again.run",
-                        command=Code(f"stillme eval CASES --policy POLICY --out {run.path.name}"),
-                        version=Code(run.heading.version),
-                        model=Code(run.heading.model_id),
-                        policy=Code(run.heading.policy_hash),
-                    )
-                    for run in (summary.run for summary in self.runs)
-                ),
-                say("again.report", command=Code(f"stillme report {' '.join(names)} --cases CASES --out REPORT.html")),
+                *map(_command_again, runs),
+                say("again.report", command=Code(report)),
                 say("again.hash", command=Code("sha256sum")),
             ]
         )
+
+
+def _command_again(run: Run) -> Inline:
+    heading = run.heading
+    command = Code(f"stillme eval CASES --policy POLICY --out {run.path.name}")
+    model, policy = Code(heading.model_id), Code(heading.policy_hash)
+    return say("again.run", command=command, version=Code(heading.version), model=model, policy=policy)
 
 
 def _setup_facts(run: _Summary) -> list[tuple[str, str]]:
