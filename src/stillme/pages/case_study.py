@@ -140,8 +140,9 @@ def case_study(
 def _check(runs: Sequence[Run], notes: Mapping[str, str], cases: CaseFile | None) -> None:
     if not 1 <= len(runs) <= MOST_RUNS:
         raise InputError(f"a case study is of 1 to {MOST_RUNS} runs, got {len(runs)}")
-    for key in [key for key in notes if key not in NOTES]:
-        raise InputError(f"{shown(key)} is no note: {way_out(key, NOTES, 'notes are')}")
+    unknown = sorted(notes.keys() - NOTES.keys())
+    if unknown:
+        raise InputError(f"{shown(unknown[0])} is no note: {way_out(unknown[0], NOTES, 'notes are')}")
     first = runs[0].heading
     for run in runs[1:]:
         if run.heading.cases_sha256 != first.cases_sha256:
