@@ -41,7 +41,7 @@ ITEM: Final = re.compile(r"[ \t]*+(?:[-*+•‣◦▪–—]|\d{1,3}+[.)]|[A-Za-
 CODE_FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 ANCHOR: Final = re.compile(r"\{#[\w-]{1,100}+\}\s*+$")
 LINK: Final = re.compile(r"!?\[([^\[\]]{1,200}+)\]\([^()\s]{0,500}+\)")
-BARRED_D: Final = str.maketrans("\u0111\u0110", "dD")
+BARRED_D: Final = {0x111: "d", 0x110: "D"}
 """The one letter of an accented alphabet that is not a plain letter with an accent."""
 NOT_IN_ID: Final = re.compile(r"[^A-Za-z0-9._/-]++")
 
