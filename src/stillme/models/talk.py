@@ -7,14 +7,12 @@ advise something in the same words (`training/talk`). A score belongs to its tex
 from __future__ import annotations
 
 import re
-import threading
 import zlib
-from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
 from stillme.errors import BackendError
-from stillme.models.bundle import checked, manifest
+from stillme.models.bundle import checked, loaded_once, manifest
 from stillme.models.conduct import KIND, WIDTH, mean_vector, probability
 
 __all__ = ["BUCKETS", "FILE", "TalkModel", "dense_features", "talk_model", "word_features"]
@@ -67,15 +65,7 @@ def plain_form(text: str) -> str:
     return stripped[:1].upper() + stripped[1:]
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _talk_model() -> TalkModel:
-    return TalkModel()
-
-
+@loaded_once
 def talk_model() -> TalkModel:
     """The one classifier of this process, loaded when first asked for."""
-    with _LOADING:
-        return _talk_model()
+    return TalkModel()
