@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORM", "FOUND_HERE", "JSON", "KEY", "KEYS", "LABELS", "MODE", "POLICY", "STORE", "STORE_VARIABLE", "Wanted",
-    "chosen_policy", "entry_named", "extra_needed", "journal_option", "keyring_of", "moment_given", "opened",
+    "chosen_policy", "entry_named", "extra_needed", "files_beside", "journal_option", "keyring_of", "moment_given", "opened",
     "policy_option", "recording", "require_name", "takes_filters", "takes_quotas", "takes_store", "user_name",
 ]  # fmt: skip
 
@@ -213,12 +213,18 @@ def entry_named(store: AuditStore, name: str) -> Entry:
 def keyring_of(files: tuple[str, ...], where: str | None) -> Keyring:
     """The keys in the files, else the one beside the store; none where there is none."""
     from stillme.audit.chain.seals import Keyring, key_from_file
+
+    return Keyring(tuple(map(key_from_file, files or files_beside(where, "key"))))
+
+
+def files_beside(store: str | None, ending: str) -> tuple[str, ...]:
+    """The file of that ending beside a store in SQLite, if it is there."""
     from stillme.storage.audit.engines import database_at
 
-    if not files and where and not where.startswith("postgres"):
-        store = Path(getattr(database_at(where), "path", where))
-        files = tuple(str(file) for file in [store.with_name(f"{store.name}.key")] if file.is_file())
-    return Keyring(tuple(key_from_file(file) for file in files))
+    if not store or store.startswith("postgres"):
+        return ()
+    path = Path(getattr(database_at(store), "path", store))
+    return tuple(str(file) for file in [path.with_name(f"{path.name}.{ending}")] if file.is_file())
 
 
 # the wanted records

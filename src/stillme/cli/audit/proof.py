@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stillme.cli.options import JSON, KEYS, LABELS, STORE, Wanted, keyring_of, opened, takes_filters, takes_store
+from stillme.cli.options import (
+    JSON,
+    KEYS,
+    LABELS,
+    STORE,
+    Wanted,
+    files_beside,
+    keyring_of,
+    opened,
+    takes_filters,
+    takes_store,
+)
 from stillme.cli.printing import Exit, complain, followed, print_json, print_text, stepwise, tell
 from stillme.errors import InputError, shown
 
@@ -66,7 +77,7 @@ def verify(
        5  not everything could be checked: a key is missing, or the database cannot be reached
        6  a fault: something was changed, inserted, moved, deleted or cut off
     """
-    files = anchors or (_beside(store) if export is None else ())
+    files = anchors or (files_beside(store, "checkpoints") if export is None else ())
     given = [line for file in files for line in _checkpoints_in(file)]
     ring = keyring_of(keys, store)
     if export is not None:
@@ -90,16 +101,6 @@ def verify(
     if checked.fault is not None:
         ctx.exit(Exit.TAMPERED)
     ctx.exit(0 if checked.is_complete or how["chain_only"] else Exit.NOT_VERIFIED)
-
-
-def _beside(store: str | None) -> tuple[str, ...]:
-    """The checkpoints that a service wrote beside a store in SQLite, if it did."""
-    from stillme.storage.audit.engines import database_at
-
-    if not store or store.startswith("postgres"):
-        return ()
-    path = Path(getattr(database_at(store), "path", store))
-    return tuple(str(file) for file in [path.with_name(f"{path.name}.checkpoints")] if file.is_file())
 
 
 def _checkpoints_in(file: str) -> list[Checkpoint]:

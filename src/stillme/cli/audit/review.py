@@ -113,14 +113,8 @@ def sample(
 
 def _row(drawn: Drawn, *, reviewed: bool) -> dict[str, Any]:
     """A row to review; which labels others gave is left out, for a second opinion is one only if it is its own."""
-    return {
-        **asdict(drawn.candidate),
-        "stratum": drawn.stratum,
-        "stratum_size": drawn.stratum_size,
-        "probability": drawn.probability,
-        "weight": drawn.weight,
-        "reviewed": reviewed,
-    }
+    figures = {name: getattr(drawn, name) for name in ("stratum", "stratum_size", "probability", "weight")}
+    return asdict(drawn.candidate) | figures | {"reviewed": reviewed}
 
 
 def _print_sample(rows: list[dict[str, Any]], drawn: Sample, week: str, human: bool) -> None:
