@@ -17,8 +17,8 @@ def test_a_value_is_read() -> None:
     [
         pytest.param('{"a": 1, "a": 2}', "a key stands twice", id="a key given twice"),
         pytest.param("[NaN]", "NaN is not JSON", id="no number"),
-        pytest.param("[" * 100_000, "", id="bottomless nesting"),
-        pytest.param("{", "", id="cut off"),
+        pytest.param("[" * 100_000, "nested too deeply", id="bottomless nesting"),
+        pytest.param("{", "Expecting property name", id="cut off"),
     ],
 )
 def test_what_two_readers_could_read_differently_is_an_error(text: str, problem: str) -> None:
