@@ -7,15 +7,13 @@ advise something in the same words (`training/talk`). A score belongs to its tex
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 import zlib
-from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
 from stillme.errors import BackendError
-from stillme.models.bundle import checked, manifest
+from stillme.models.bundle import checked, loaded_once, manifest
 from stillme.models.conduct import KIND, WIDTH, mean_vector, probability
 
 __all__ = ["BUCKETS", "FILE", "TalkModel", "dense_features", "talk_model", "word_features"]
@@ -73,15 +71,7 @@ def plain_form(text: str) -> str:
     return unicodedata.normalize("NFC", respelt)
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _talk_model() -> TalkModel:
-    return TalkModel()
-
-
+@loaded_once
 def talk_model() -> TalkModel:
     """The one classifier of this process, loaded when first asked for."""
-    with _LOADING:
-        return _talk_model()
+    return TalkModel()
