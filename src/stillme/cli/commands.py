@@ -16,6 +16,7 @@ import click
 
 from stillme.cli.audit.group import audit
 from stillme.cli.audit.options import KEY, STORE_VARIABLE, recording, user_name
+from stillme.cli.batch import batch
 from stillme.cli.chat import chat
 from stillme.cli.evaluation.calibrate import calibrate, drift
 from stillme.cli.evaluation.case_study import report
@@ -75,7 +76,7 @@ def cli() -> None:
 
 
 cli.add_command(audit)
-for command in (serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
+for command in (batch, serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
     cli.add_command(command)
 
 LANGUAGES = [each.code for each in languages()]

@@ -58,7 +58,8 @@ def _measured(
     documents: list[Document], policies: list[tuple[str, Policy]], answers: str | None
 ) -> Iterator[tuple[str, Figures]]:
     """The figures of each judge, after those of a baseline that does not read."""
-    from stillme.cli.evaluation.eval import guard_of, progress_of
+    from stillme.batch.judging import guard_of
+    from stillme.cli.evaluation.eval import progress_of
     from stillme.evaluation.worlds.figures import figures_of
     from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words
 
