@@ -1,7 +1,7 @@
 """A request from a row: as the contract has it, or from columns that go by other names.
 
-    query, draft_answer, context            the contract's own fields, `context` being the passages
-    {"query": "messages.user", …}           where else they stand; a dot goes into an object
+query, draft_answer, context            the contract's own fields, `context` being the passages
+{"query": "messages.user", …}           where else they stand; a dot goes into an object
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def request_of(values: Mapping[str, Any], mapping: Mapping[str, str], *, is_tabl
         if not isinstance(whole, dict):
             raise InputError(f"the column request holds a JSON object, got {type(whole).__name__}")
         return whole
-    return _assembled({field: found for field, column in _places(values, mapping) if (found := _at(values, column)) is not None})
+    return _assembled(
+        {field: found for field, column in _places(values, mapping) if (found := _at(values, column)) is not None}
+    )
 
 
 def _places(values: Mapping[str, Any], mapping: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -36,7 +36,9 @@ class Batch:
         """How the results are written; InputError where the name does not say."""
         form = form_of(self.out.name)
         if form is None or self.out.name.endswith(".gz"):
-            raise InputError(f"{shown(str(self.out))} is in no form that is known: name a file .jsonl, .csv or .parquet")
+            raise InputError(
+                f"{shown(str(self.out))} is in no form that is known: name a file .jsonl, .csv or .parquet"
+            )
         return form
 
     @property
@@ -139,4 +141,3 @@ def _lock(file: TextIO, out: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise InputError(f"{shown(str(out))} is being written by another batch: wait for it, or name another") from None
-

@@ -45,7 +45,7 @@ def form_of(name: str) -> str | None:
 
 
 def find_inputs(sources: Sequence[str], out: Path) -> list[InputFile]:
-    """The files that the sources name, each once, in the order of the sources and sorted within; `out` and what belongs to it is no input."""
+    """The files that the sources name, each once, in the order of the sources and sorted within; what belongs to `out` is no input."""
     names = dict.fromkeys(name for source in sources for name in _names(source) if not _belongs(Path(name), out))
     if not names:
         raise InputError(f"{', '.join(map(shown, sources))}: no file of rows is there; {WAY_OUT}")
@@ -65,7 +65,9 @@ def _names(source: str) -> list[str]:
 
 
 def _belongs(path: Path, out: Path) -> bool:
-    return path.resolve().parent == out.resolve().parent and (path.name == out.name or path.name.startswith(f"{out.name}."))
+    return path.resolve().parent == out.resolve().parent and (
+        path.name == out.name or path.name.startswith(f"{out.name}.")
+    )
 
 
 def _file(name: str) -> InputFile:

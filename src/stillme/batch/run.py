@@ -40,9 +40,7 @@ Following = Callable[[int, int], None]
 """Is told the number of rows that are done and the bytes of the input that they took."""
 
 
-def run_batch(
-    batch: Batch, engine: Engine, on_progress: Following = lambda *_: None, *, anew: bool = False
-) -> Report:
+def run_batch(batch: Batch, engine: Engine, on_progress: Following = lambda *_: None, *, anew: bool = False) -> Report:
     """The report on a batch that is then complete: made anew, gone on with where it was cut, or complete already."""
     form = batch.form  # what is wrong with the name is said before anything is written
     with held(batch, anew=anew) as heading:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -54,7 +55,9 @@ EVERY_S: Final = 30.0
 @click.option("--brief", is_flag=True, help="Results without the whole verdict.")
 @click.option("--as-of", metavar="TIME", help="When rows without their own are judged. Without: when the batch began.")
 @click.option("--anew", is_flag=True, help="Begins again where OUT is there already.")
-@click.option("--json/--human", "as_json", default=None, help="The report. Without either: text on a terminal, else JSON.")
+@click.option(
+    "--json/--human", "as_json", default=None, help="The report. Without either: text on a terminal, else JSON."
+)
 @click.pass_context
 def batch(ctx: click.Context, /, sources: tuple[str, ...], out: str, as_json: bool | None, **how: Any) -> None:
     """Verify the rows of IN (files, folders, patterns) and write a result for each to OUT, in their order.
@@ -110,6 +113,7 @@ def _engine(name: str, jobs: int) -> Engine:
         except ImportError:
             raise InputError("--engine ray needs Ray Data: pip install 'stillme[ray]'") from None
 
+        logging.getLogger("ray.data").setLevel(logging.ERROR)  # its plans are no part of what this command says
         return on_ray(jobs)
     from stillme.batch.run import in_processes
 

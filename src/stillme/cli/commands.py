@@ -24,6 +24,7 @@ from stillme.cli.evaluation.eval import evaluate
 from stillme.cli.evaluation.policy_diff import diff
 from stillme.cli.evaluation.rollout import rollout
 from stillme.cli.ingest import ingest
+from stillme.cli.mcp import mcp
 from stillme.cli.policy_source import chosen_policy
 from stillme.cli.search import search
 from stillme.cli.serve import keys, serve
@@ -76,7 +77,7 @@ def cli() -> None:
 
 
 cli.add_command(audit)
-for command in (batch, serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
+for command in (batch, serve, mcp, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
     cli.add_command(command)
 
 LANGUAGES = [each.code for each in languages()]
