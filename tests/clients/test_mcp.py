@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -20,6 +21,7 @@ from stillme import AuditStore, Guard, Verdict
 from stillme.adapters.mcp import server
 from stillme.chat.documents.ingest import ingest
 from stillme.chat.retrieval import Retriever
+from stillme.models.embedding import embed
 from stillme.storage.knowledge.engines import store_at
 from tests.clients.support import BROKEN, FALSE, PASSAGE, QUESTION, TRUE, broken_guard, guard
 from tests.waiting import eventually
@@ -93,7 +95,7 @@ def test_search_finds_passages_to_verify_with(tmp_path: Path) -> None:
     """What it gives is what verify takes."""
     (tmp_path / "faq.md").write_text(f"# Returns\n\n{PASSAGE}\n", encoding="utf-8")
     store = store_at(str(tmp_path / "knowledge.db"))
-    ingest([tmp_path / "faq.md"], store)
+    ingest([tmp_path / "faq.md"], store, embed=embed)
     made = server(guard(), retriever=Retriever(store))
 
     found = called(made, "search", query=QUESTION, most=3).structured_content["passages"]
@@ -111,7 +113,8 @@ def test_explain_says_why_and_finds_a_record_that_was_changed(tmp_path: Path) ->
         verdict = called(made, "verify", query=QUESTION, draft_answer=FALSE, retrieved_context=CONTEXT).structured_content
 
         told = called(made, "explain", trace_id=verdict["validator_trace_id"]).structured_content
-        store.database.rows("UPDATE stillme_audit_record SET decision = 'answer' WHERE decision = 'refuse' RETURNING seq", [])
+        with sqlite3.connect(tmp_path / "audit.db") as other:
+            other.execute("UPDATE stillme_audit_record SET decision = 'answer' WHERE decision = 'refuse'")
         changed = called(made, "explain", trace_id=verdict["validator_trace_id"])
 
     assert (told["query"], told["draft_answer"], told["verdict"]["decision"]) == (QUESTION, FALSE, "refuse")
