@@ -7,7 +7,7 @@ from typing import Any
 
 from stillme import Guard
 from stillme.errors import BackendError
-from stillme.guard import Occurrence
+from stillme.guard import Occurrence, Opening
 
 __all__ = ["BROKEN", "FALSE", "PASSAGE", "QUESTION", "TRUE", "broken_guard", "guard"]
 
@@ -23,6 +23,10 @@ class FullDisk:
 
     def record(self, _: Sequence[Occurrence]) -> None:
         """Fail, as a store does that is gone."""
+        raise BackendError(BROKEN)
+
+    def open(self, _: Opening) -> None:
+        """Fail where the delivery of a stream would begin, too."""
         raise BackendError(BROKEN)
 
 
