@@ -64,7 +64,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few rows, to see that it runs")
     parser.add_argument("--json", metavar="FILE", help="write the record there; parts that were not run stay")
     parser.add_argument("--rows", type=int, metavar="N", help="rows of a round")
-    parser.add_argument("--long", type=int, metavar="N", help="also, or only, a batch of so many short rows: its memory")
+    parser.add_argument(
+        "--long", type=int, metavar="N", help="also, or only, a batch of so many short rows: its memory"
+    )
     return parser.parse_args(arguments)
 
 

@@ -38,7 +38,8 @@ def test_rows_in_results_out_and_a_report(here: Path) -> None:
     assert json.loads((here / "out.jsonl.report.json").read_text(encoding="utf-8")) == report
 
 
-def test_a_report_for_people(here: Path) -> None:
+@pytest.mark.usefixtures("here")
+def test_a_report_for_people() -> None:
     """Decisions with their shares, then the reasons."""
     done = run("rows.jsonl", "out.jsonl", "--human")
 
@@ -57,7 +58,8 @@ def test_a_row_without_a_verdict_shows_in_the_exit_code(here: Path) -> None:
     assert len(results(here / "out.jsonl")) == 7
 
 
-def test_a_log_of_other_names(here: Path) -> None:
+@pytest.mark.usefixtures("here")
+def test_a_log_of_other_names() -> None:
     """Columns are named with --map."""
     done = run("log.jsonl", "out.jsonl", "--map", "query=q", "--map", "draft_answer=a", "--map", "context=docs")
 

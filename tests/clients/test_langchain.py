@@ -125,7 +125,7 @@ def test_an_input_without_a_question_says_what_to_do() -> None:
 
 
 @tool(response_format="content_and_artifact")
-def handbook(query: str) -> tuple[str, list[Document]]:
+def handbook(query: str) -> tuple[str, list[Document]]:  # noqa: ARG001  (a tool has arguments)
     """Look a question up in the handbook."""
     return PASSAGE, [Document(PASSAGE, metadata={"source": "handbook", "similarity": 0.9})]
 
@@ -178,7 +178,11 @@ def test_only_the_named_tools_are_sources() -> None:
 
 def test_no_token_of_an_agents_answer_is_streamed_before_it_is_judged() -> None:
     """What arrives is the refusal, whole."""
-    looked_up = [*ASKED["messages"], call("handbook", query="returns"), ToolMessage(PASSAGE, tool_call_id="call-handbook")]
+    looked_up = [
+        *ASKED["messages"],
+        call("handbook", query="returns"),
+        ToolMessage(PASSAGE, tool_call_id="call-handbook"),
+    ]
 
     texts = asyncio.run(streamed_texts(agent(FALSE), {"messages": looked_up}))
 

@@ -45,7 +45,9 @@ async def asked(server: Upstream, rail: StillMeGuardrail, *, streams: bool = Fal
     return [chunk async for chunk in rail.async_post_call_streaming_iterator_hook(None, response, request)]
 
 
-@pytest.mark.parametrize(("upstream", "said", "reason"), [(TRUE, TRUE, "stop"), (FALSE, None, "content_filter")], indirect=["upstream"])
+@pytest.mark.parametrize(
+    ("upstream", "said", "reason"), [(TRUE, TRUE, "stop"), (FALSE, None, "content_filter")], indirect=["upstream"]
+)
 def test_a_whole_answer(upstream: Upstream, said: str | None, reason: str) -> None:
     """What is supported arrives as it is, what is contradicted is replaced; the verdict stands beside it."""
     choice = asyncio.run(asked(upstream, guardrail())).choices[0]

@@ -118,7 +118,9 @@ def test_an_evaluator_whose_guard_fails_gives_no_score() -> None:
     assert (found.passing, found.score, found.invalid_result) == (False, None, True)
 
 
-@pytest.mark.parametrize(("nodes", "left"), [([NODE], 1), ([TextNode(text="Trời hôm nay đẹp.")], 0)], ids=["enough", "off the point"])
+@pytest.mark.parametrize(
+    ("nodes", "left"), [([NODE], 1), ([TextNode(text="Trời hôm nay đẹp.")], 0)], ids=["enough", "off the point"]
+)
 def test_the_precheck_leaves_no_node_where_they_do_not_suffice(nodes: list[TextNode], left: int) -> None:
     """So that nothing is generated from them."""
     found = PrecheckPostprocessor(guard()).postprocess_nodes(

@@ -110,7 +110,9 @@ def test_explain_says_why_and_finds_a_record_that_was_changed(tmp_path: Path) ->
     """The reasons in words; a changed record is not shown."""
     with AuditStore(tmp_path / "audit.db") as store:
         made = server(Guard({"mode": "enforce", "grounding": {"model": "none"}}, audit=store), audit=store)
-        verdict = called(made, "verify", query=QUESTION, draft_answer=FALSE, retrieved_context=CONTEXT).structured_content
+        verdict = called(
+            made, "verify", query=QUESTION, draft_answer=FALSE, retrieved_context=CONTEXT
+        ).structured_content
 
         told = called(made, "explain", trace_id=verdict["validator_trace_id"]).structured_content
         with sqlite3.connect(tmp_path / "audit.db") as other:
@@ -148,7 +150,9 @@ def test_the_command_over_standard_input_and_output(tmp_path: Path) -> None:
     started = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
 
     async def work(client: Client) -> Any:
-        verdict = await client.call_tool("verify", {"query": QUESTION, "draft_answer": FALSE, "retrieved_context": CONTEXT})
+        verdict = await client.call_tool(
+            "verify", {"query": QUESTION, "draft_answer": FALSE, "retrieved_context": CONTEXT}
+        )
         trace = verdict.structured_content["validator_trace_id"]
         return verdict, await client.call_tool("explain", {"trace_id": trace})
 
@@ -167,7 +171,9 @@ def test_the_command_over_http(tmp_path: Path) -> None:
     process = subprocess.Popen([*command, "--policy", policy_file(tmp_path)], stderr=subprocess.PIPE)
     try:
         assert eventually(lambda: is_open(port))
-        result = called(f"http://127.0.0.1:{port}/mcp", "verify", query=QUESTION, draft_answer=TRUE, retrieved_context=CONTEXT)
+        result = called(
+            f"http://127.0.0.1:{port}/mcp", "verify", query=QUESTION, draft_answer=TRUE, retrieved_context=CONTEXT
+        )
         assert json.loads(json.dumps(result.structured_content))["action"] == "deliver"
     finally:
         process.terminate()

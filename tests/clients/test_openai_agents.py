@@ -7,7 +7,15 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
-from agents import Agent, ModelResponse, OutputGuardrailTripwireTriggered, Runner, Usage, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    ModelResponse,
+    OutputGuardrailTripwireTriggered,
+    Runner,
+    Usage,
+    function_tool,
+    set_tracing_disabled,
+)
 from agents.models.interface import Model
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
@@ -35,7 +43,9 @@ class Scripted(Model):
 
 def call(name: str) -> ResponseFunctionToolCall:
     """A call of a tool."""
-    return ResponseFunctionToolCall(arguments='{"query": "returns"}', call_id=f"call-{name}", name=name, type="function_call")
+    return ResponseFunctionToolCall(
+        arguments='{"query": "returns"}', call_id=f"call-{name}", name=name, type="function_call"
+    )
 
 
 def said(text: str) -> ResponseOutputMessage:
@@ -45,13 +55,13 @@ def said(text: str) -> ResponseOutputMessage:
 
 
 @function_tool
-def handbook(query: str) -> str:
+def handbook(query: str) -> str:  # noqa: ARG001  (a tool has arguments)
     """Look something up in the handbook."""
     return PASSAGE
 
 
 @function_tool
-def rumours(query: str) -> str:
+def rumours(query: str) -> str:  # noqa: ARG001  (a tool has arguments)
     """What people say."""
     return "Unused gear can be returned within 90 days of delivery."
 

@@ -44,7 +44,9 @@ class Judged:
         return self.verdict.model_dump(mode="json")
 
 
-def passage_of(text: str, number: int, source_id: object = None, score: object = None, **rest: object) -> dict[str, Any]:
+def passage_of(
+    text: str, number: int, source_id: object = None, score: object = None, **rest: object
+) -> dict[str, Any]:
     """A passage of the contract from what a framework knows of a document; one without an id goes by its number."""
     about = {key: str(rest[key]) for key in ("title", "url", "timestamp") if rest.get(key)}
     similarity = {"similarity": float(score)} if isinstance(score, int | float) and -1 <= score <= 1 else {}
@@ -125,7 +127,9 @@ class GuardedStream:
         return rest
 
     def _examined(self, request: dict[str, Any]) -> Verdict:
-        growing = self._growing if self._gate is not None and self._gate.fits else None  # one over the limits is not whole
+        growing = (
+            self._growing if self._gate is not None and self._gate.fits else None
+        )  # one over the limits is not whole
         return shown(self._guard.examine(request, opening=self._opening, growing=growing))
 
     def _tail(self, found: Judged) -> str:
@@ -182,4 +186,3 @@ class GuardedStream:
     def _sending(self, text: str) -> str:
         self._sent += text
         return text
-

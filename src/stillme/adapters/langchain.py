@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
@@ -51,7 +50,7 @@ class Evidence(BaseCallbackHandler):
     def __init__(self) -> None:
         self.documents: list[Document] = []
 
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Document], **_: Any) -> None:
         """Keep the documents."""
         self.documents += documents
 
@@ -84,7 +83,9 @@ class GuardedRunnable(Runnable[Any, Any]):
         draft = _text(output)
         if not draft.strip():
             return output
-        return self._kept(output, judged(self._guard, self._query(input), draft, self._evidence(input, output, evidence)))
+        return self._kept(
+            output, judged(self._guard, self._query(input), draft, self._evidence(input, output, evidence))
+        )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """`invoke` without holding up the event loop."""
@@ -190,7 +191,9 @@ def _question(asked: Any) -> str:
         humans = [m for m in messages if isinstance(m, HumanMessage)]
         if humans:
             return str(humans[-1].text)
-    raise InputError(f"the question is not known from {shown(asked)}: pass query= to GuardedRunnable, which finds it in the input")
+    raise InputError(
+        f"the question is not known from {shown(asked)}: pass query= to GuardedRunnable, which finds it in the input"
+    )
 
 
 def _joined(chunks: list[Any]) -> Any:
@@ -255,13 +258,17 @@ else:
             super().__init__()
             self._guard, self._tools = guard, evidence_tools
 
-        def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
+        def wrap_model_call(
+            self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
+        ) -> ModelResponse:
             """Ask the model, and judge what it answers."""
             response = handler(self._quiet(request))
             asked = self._asked(request.messages, response)
             return self._mute(response) if asked is None else _replaced(response, judged(self._guard, *asked))
 
-        async def awrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Any]) -> ModelResponse:
+        async def awrap_model_call(
+            self, request: ModelRequest, handler: Callable[[ModelRequest], Any]
+        ) -> ModelResponse:
             """The same without holding up the event loop."""
             response = await handler(self._quiet(request))
             asked = self._asked(request.messages, response)

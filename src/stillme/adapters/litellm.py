@@ -2,7 +2,11 @@
 
     guardrails:
       - guardrail_name: stillme
-        litellm_params: {guardrail: stillme.adapters.litellm.StillMeGuardrail, mode: [pre_call, post_call], default_on: true, policy: policy.yaml}
+        litellm_params:
+          guardrail: stillme.adapters.litellm.StillMeGuardrail
+          mode: [pre_call, post_call]
+          default_on: true
+          policy: policy.yaml
 
 Sources are found as the guard in front of a model finds them (docs/proxy.md): in system and developer messages, or in the field `stillme`.
 """
@@ -47,7 +51,9 @@ class StillMeGuardrail(CustomGuardrail):
         self.guard = guard or Guard(policy)
         self._roles = source_roles
 
-    async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str) -> Any:  # noqa: ARG002
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
+    ) -> Any:  # noqa: ARG002
         """Ask whether the question may be answered from its sources; where enforce says no, the model is not asked."""
         if self.should_run_guardrail(data=data, event_type=GuardrailEventHooks.pre_call) and "messages" in data:
             found = await self._judged(data, None)
@@ -93,7 +99,9 @@ class StillMeGuardrail(CustomGuardrail):
         known = getattr(logging_obj, "model_call_details", None) or {}
         data = request_data if "messages" in request_data else {**known, **request_data}
         if input_type == "request":
-            found = await self._judged({**data, "messages": inputs.get("structured_messages") or data.get("messages")}, None)
+            found = await self._judged(
+                {**data, "messages": inputs.get("structured_messages") or data.get("messages")}, None
+            )
             if found.is_blocked:
                 self.raise_passthrough_exception(found.text, data, found.record)
             return inputs
@@ -132,5 +140,7 @@ class StillMeGuardrail(CustomGuardrail):
 
 
 def _note(message: Any, found: Judged) -> None:
-    message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), EXTENSION: found.record}
-
+    message.provider_specific_fields = {
+        **(getattr(message, "provider_specific_fields", None) or {}),
+        EXTENSION: found.record,
+    }

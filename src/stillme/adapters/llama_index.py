@@ -1,6 +1,6 @@
 """StillMe in LlamaIndex: a query engine behind the guard, an evaluator, and a precheck on retrieved nodes.
 
-    engine = GuardedQueryEngine(index.as_query_engine(), Guard("policy.yaml"))
+engine = GuardedQueryEngine(index.as_query_engine(), Guard("policy.yaml"))
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class GuardedQueryEngine(BaseQueryEngine):
     The verdict is in the response's `metadata["stillme"]`; of a streamed one once the stream is at its end.
     """
 
-    def __init__(self, engine: BaseQueryEngine, guard: Guard, on_judged: Callable[[Judged], None] | None = None) -> None:
+    def __init__(
+        self, engine: BaseQueryEngine, guard: Guard, on_judged: Callable[[Judged], None] | None = None
+    ) -> None:
         super().__init__(getattr(engine, "callback_manager", None))
         self._engine, self._guard, self._on_judged = engine, guard, on_judged or (lambda _: None)
 
@@ -135,7 +137,9 @@ class GuardEvaluator(BaseEvaluator):
         verdict, metrics = found.verdict, found.verdict.metrics
         share = metrics.claims_supported / metrics.claims_total if metrics.claims_total else float(verdict.verified)
         passing = verdict.decision.value == "answer" and verdict.verified
-        return EvaluationResult(**given, passing=passing, score=share, feedback=", ".join(verdict.reasons) or "supported")
+        return EvaluationResult(
+            **given, passing=passing, score=share, feedback=", ".join(verdict.reasons) or "supported"
+        )
 
 
 class PrecheckPostprocessor(BaseNodePostprocessor):
@@ -156,7 +160,9 @@ class PrecheckPostprocessor(BaseNodePostprocessor):
         """Its name."""
         return "PrecheckPostprocessor"
 
-    def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
         if query_bundle is None:
             raise InputError("the precheck needs the question: call the postprocessor with a query")
         found = judged(self._guard, query_bundle.query_str, None, passages_from(nodes))

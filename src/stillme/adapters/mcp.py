@@ -69,7 +69,9 @@ class Explanation(BaseModel):
     """What is to be said of texts that are not there as they were."""
 
 
-def server(guard: Guard, *, audit: AuditStore | None = None, retriever: Retriever | None = None, name: str = "stillme") -> MCPServer:
+def server(
+    guard: Guard, *, audit: AuditStore | None = None, retriever: Retriever | None = None, name: str = "stillme"
+) -> MCPServer:
     """A server over a guard; without a retriever there is no search, without an audit store no explain."""
     made: MCPServer = MCPServer(name, instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
@@ -116,7 +118,9 @@ def _add_search(made: MCPServer, retriever: Retriever) -> None:
 def _add_explain(made: MCPServer, audit: AuditStore) -> None:
     @made.tool(title="Explain a verdict", annotations=READS, structured_output=True)
     async def explain(
-        trace_id: Annotated[str, Field(description="the validator_trace_id or request_id of a verdict, or its beginning")],
+        trace_id: Annotated[
+            str, Field(description="the validator_trace_id or request_id of a verdict, or its beginning")
+        ],
     ) -> Explanation:
         """Say why a recorded verdict came out as it did; a record that was changed since is not shown."""
         return await _told(lambda: _explained(audit, trace_id))
