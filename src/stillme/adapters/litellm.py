@@ -53,7 +53,7 @@ class StillMeGuardrail(CustomGuardrail):
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
-    ) -> Any:  # noqa: ARG002
+    ) -> Any:
         """Ask whether the question may be answered from its sources; where enforce says no, the model is not asked."""
         if self.should_run_guardrail(data=data, event_type=GuardrailEventHooks.pre_call) and "messages" in data:
             found = await self._judged(data, None)
@@ -62,7 +62,7 @@ class StillMeGuardrail(CustomGuardrail):
         data.pop(EXTENSION, None)  # a model's server does not know the field
         return data
 
-    async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:  # noqa: ARG002
+    async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:
         """Put in the place of each answer what the guard lets go out."""
         if not self.should_run_guardrail(data=data, event_type=GuardrailEventHooks.post_call):
             return response
@@ -76,7 +76,7 @@ class StillMeGuardrail(CustomGuardrail):
 
     async def async_post_call_streaming_iterator_hook(
         self,
-        user_api_key_dict: Any,  # noqa: ARG002
+        user_api_key_dict: Any,
         response: Any,
         request_data: dict[str, Any],
     ) -> Any:

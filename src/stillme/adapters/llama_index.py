@@ -123,7 +123,7 @@ class GuardEvaluator(BaseEvaluator):
         query: str | None = None,
         response: str | None = None,
         contexts: Sequence[str] | None = None,
-        sleep_time_in_seconds: int = 0,  # noqa: ARG002  (what others wait between calls of a model)
+        sleep_time_in_seconds: int = 0,
         **_: Any,
     ) -> EvaluationResult:
         """The verdict on an answer; where there is none the result is invalid and says why, and it does not pass."""

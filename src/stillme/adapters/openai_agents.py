@@ -91,11 +91,11 @@ class _Hooks(RunHooks[Any]):
     def __init__(self, of: AgentGuard) -> None:
         self._of = of
 
-    async def on_agent_start(self, context: Any, agent: Agent[Any]) -> None:  # noqa: ARG002
+    async def on_agent_start(self, context: Any, agent: Agent[Any]) -> None:
         seen = self._of.seen(context)
         seen.query = seen.query or _question(context.turn_input)
 
-    async def on_tool_end(self, context: Any, agent: Agent[Any], tool: Tool, result: object) -> None:  # noqa: ARG002
+    async def on_tool_end(self, context: Any, agent: Agent[Any], tool: Tool, result: object) -> None:
         if self._of.is_evidence(tool.name):
             passages = self._of.seen(context).passages
             number = len(passages) + 1
