@@ -90,7 +90,9 @@ def _at(values: Mapping[str, Any], column: str) -> Any:
 def _assembled(fields: dict[str, Any]) -> dict[str, Any]:
     if "query" not in fields:
         raise InputError("the row has no query: name its column with --map query=COLUMN")
-    request = {key: fields[key] for key in ("query", "draft_answer", "as_of", "request_id") if key in fields}
+    request: dict[str, Any] = {
+        key: fields[key] for key in ("query", "draft_answer", "as_of", "request_id") if key in fields
+    }
     request |= {key: _from_json(key, fields[key]) for key in AS_JSON if key in fields}
     if "generation_confidence" in fields:
         request["generation_confidence"] = _number(fields["generation_confidence"])
