@@ -133,18 +133,18 @@ def service_speed() -> Iterator[str]:
 def batch_tables() -> Iterator[str]:
     """What the last runs of `make bench-batch` measured."""
     record = json.loads(BATCH_RECORD.read_text(encoding="utf-8"))
-    yield f"Version {record['version']}, {record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began; one thread a worker.\n"
+    where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
+    yield f"Version {record['version']}, {where}; one thread a worker.\n"
     yield "| | engine | workers | rows a second | efficiency | processor ms a row |"
     yield "|---|---|---:|---:|---:|---:|"
     for row in record["speed"]:
         figures = f"{row['rows_per_s']:,.1f} | {row['efficiency']:.2f} | {row['processor_ms_a_row']:,.1f}"
         yield f"| {row['model']} | {row['engine']} | {row['workers']} | {figures} |"
-    yield "\nEfficiency is the rate over that of one worker and their number; other programs on the machine count against it, but not against processor time."
+    yield "\nEfficiency is the rate over that of one worker and their number. Other programs on the machine count against it, not"
+    yield "against processor time."
     if long := record.get("long"):
-        yield (
-            f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB): the two processes and the one that feeds them together"
-            f" had at most {long['peak_mb']:,.0f} MiB in memory, {long['peak_mb_first_tenth']:,.0f} MiB in the first tenth."
-        )
+        yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB) through two processes:"
+        yield f"all of them together had at most {long['peak_mb']:,.0f} MiB in memory, {long['peak_mb_first_tenth']:,.0f} MiB in the first tenth."
 
 
 def settings_table(*classes: type[Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
+IS_INSTALLED = any(each.name == "stillme" for each in entry_points(group="pytest11"))
+PLUGIN = [] if IS_INSTALLED else ["-p", "stillme.adapters.pytest_plugin"]
+"""An installed package announces its plugin; a checkout on the path does not."""
 PASSAGE = {"source_id": "faq", "text": "Gear can be returned within 30 days.", "similarity": 0.9}
 
 
@@ -47,17 +51,7 @@ def write(project: Path, *cases: dict[str, Any], bars: str = "") -> None:
 
 def run(project: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """What pytest says of the project."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "stillme.adapters.pytest_plugin",
-        "-p",
-        "no:cacheprovider",
-        "-rA",
-        *args,
-    ]
+    command = [sys.executable, "-m", "pytest", *PLUGIN, "-p", "no:cacheprovider", "-rA", *args]
     return subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=600, check=False)
 
 
@@ -142,7 +136,7 @@ def test_the_steps_of_the_action(project: Path, cases: tuple[dict[str, Any], ...
     given = {"CASES": "returns.stillme.jsonl\n", "POLICY": "policy.yaml", "BARS": "max errors=0", "JUNIT": "junit.xml"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, **given, "PATH": path, "GITHUB_STEP_SUMMARY": str(project / "summary.md")}
-    environment["PYTEST_ADDOPTS"] = "-p stillme.adapters.pytest_plugin"
+    environment["PYTEST_ADDOPTS"] = " ".join(PLUGIN)
 
     done = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", step["run"]],

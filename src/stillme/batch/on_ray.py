@@ -42,7 +42,7 @@ def on_ray(jobs: int = 0, chunk: int = CHUNK) -> Engine:
         context.enable_progress_bars = False
         actors = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
         rows = ray.data.read_datasource(
-            _Rows(files, done), override_num_blocks=len(files), ray_remote_args={"num_cpus": 0}
+            _Rows(files, done), override_num_blocks=len(files), num_cpus=0
         )  # the actors have every processor; reading hardly takes any
         judged = rows.map_batches(
             _Judge,
