@@ -144,7 +144,8 @@ def batch_tables() -> Iterator[str]:
     yield "against processor time."
     if long := record.get("long"):
         yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB) through two processes:"
-        yield f"all of them together had at most {long['peak_mb']:,.0f} MiB in memory, {long['peak_mb_first_tenth']:,.0f} MiB in the first tenth."
+        first = f"{long['peak_mb_first_tenth']:,.0f} MiB in the first tenth"
+        yield f"all of them together had at most {long['peak_mb']:,.0f} MiB in memory, {first}."
 
 
 def settings_table(*classes: type[Any]) -> Iterator[str]:
