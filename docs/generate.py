@@ -132,6 +132,9 @@ def service_speed() -> Iterator[str]:
 
 def batch_tables() -> Iterator[str]:
     """What the last runs of `make bench-batch` measured."""
+    if not BATCH_RECORD.is_file():
+        yield "No run is recorded yet: `make bench-batch RECORD=benchmarks/records/batch.json` records one."
+        return
     record = json.loads(BATCH_RECORD.read_text(encoding="utf-8"))
     where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
     yield f"Version {record['version']}, {where}; one thread a worker.\n"

@@ -218,7 +218,7 @@ def killed_in_the_middle(rows: Path, out: Path, policy: Path, jobs: int) -> list
     ]
     process = subprocess.Popen([*command, "--as-of", "2026-02-01T09:00:00Z"], stderr=subprocess.DEVNULL)
     assert eventually(lambda: out.is_file() and out.stat().st_size > 0)
-    started = psutil.Process(process.pid).children(recursive=True)
+    started: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     return started

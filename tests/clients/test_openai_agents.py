@@ -122,7 +122,7 @@ def test_runs_side_by_side_do_not_share_evidence() -> None:
     stillme = AgentGuard(guard())
 
     async def both() -> list[Any]:
-        return await asyncio.gather(run(stillme, TRUE), run(stillme, TRUE, ()))
+        return list(await asyncio.gather(run(stillme, TRUE), run(stillme, TRUE, ())))
 
     with_source, without = asyncio.run(both())
 

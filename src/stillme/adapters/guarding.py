@@ -14,7 +14,7 @@ from typing import Any
 from stillme.contract import Verdict, parse_request
 from stillme.guard import Guard, asked_language, shown
 from stillme.languages import DEFAULT
-from stillme.reasons import Reason
+from stillme.reasons import Decision, Reason
 from stillme.response import reason_words
 from stillme.service.openai.release import ClaimEnds, ClaimGate
 from stillme.validators.chain import attempt
@@ -42,6 +42,27 @@ class Judged:
         if self.verdict is None:
             return {"verified": False, "problem": self.problem}
         return self.verdict.model_dump(mode="json")
+
+    @property
+    def score(self) -> float | None:
+        """The share of supported claims; without a claim, whether the answer is verified. None where there is no verdict."""
+        if self.verdict is None:
+            return None
+        metrics = self.verdict.metrics
+        return metrics.claims_supported / metrics.claims_total if metrics.claims_total else float(self.verdict.verified)
+
+    @property
+    def passes(self) -> bool:
+        """Whether it would be answered in every mode, and was verified."""
+        return self.verdict is not None and self.verdict.verified and self.verdict.decision is Decision.ANSWER
+
+    @property
+    def why(self) -> str:
+        """The reasons, and each claim that is not supported; else the problem."""
+        if self.verdict is None:
+            return self.problem or "there was nothing to judge"
+        failed = [f"{c.status}: {c.text}" for c in self.verdict.claims if c.status in ("contradicted", "unsupported")]
+        return "; ".join([", ".join(self.verdict.reasons) or "supported", *failed])
 
 
 def passage_of(

@@ -246,7 +246,7 @@ except ModuleNotFoundError:  # langchain-core alone has chains and no agents
     pass
 else:
 
-    class GuardMiddleware(AgentMiddleware):  # type: ignore[type-arg]
+    class GuardMiddleware(AgentMiddleware):
         """The guard on the final answer of an agent: what its tools returned is the evidence.
 
         The answer is judged before it leaves the model's step, so that no stream of the agent carries it unverified: in warn and

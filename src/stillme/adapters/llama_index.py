@@ -134,12 +134,7 @@ class GuardEvaluator(BaseEvaluator):
         given = {"query": query, "contexts": contexts, "response": response}
         if found.verdict is None:
             return EvaluationResult(**given, passing=False, invalid_result=True, invalid_reason=found.problem)
-        verdict, metrics = found.verdict, found.verdict.metrics
-        share = metrics.claims_supported / metrics.claims_total if metrics.claims_total else float(verdict.verified)
-        passing = verdict.decision.value == "answer" and verdict.verified
-        return EvaluationResult(
-            **given, passing=passing, score=share, feedback=", ".join(verdict.reasons) or "supported"
-        )
+        return EvaluationResult(**given, passing=found.passes, score=found.score, feedback=found.why)
 
 
 class PrecheckPostprocessor(BaseNodePostprocessor):

@@ -67,7 +67,7 @@ def _connect() -> None:
         ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
 
 
-class _Rows(Datasource):  # type: ignore[misc]  # ray ships no types
+class _Rows(Datasource):
     """The rows of each file, read by a task of its own."""
 
     def __init__(self, files: Sequence[InputFile], done: int) -> None:
