@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,15 @@ def test_what_cannot_be_used_is_one_line_and_leaves_nothing(here: Path, args: tu
     assert done.exit_code in (1, 3)
     assert words in done.stderr
     assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
+@pytest.mark.usefixtures("here")
+def test_an_engine_that_is_not_installed_says_what_to_install() -> None:
+    """Before anything is written."""
+    done = run("rows.jsonl", "out.jsonl", "--engine", "ray")
+
+    assert (done.exit_code, "stillme[ray]" in done.stderr) == (3, True)
 
 
 @pytest.mark.parametrize(
