@@ -64,6 +64,15 @@ class Judged:
         failed = [f"{c.status}: {c.text}" for c in self.verdict.claims if c.status in ("contradicted", "unsupported")]
         return "; ".join([", ".join(self.verdict.reasons) or "supported", *failed])
 
+    @property
+    def details(self) -> dict[str, Any]:
+        """What an observability tool shows beside a score: reasons, ids, and each claim with its evidence."""
+        if self.verdict is None:
+            return {"problem": self.problem}
+        kept = {"action", "mode", "reasons", "validator_trace_id", "policy_hash", "model_id", "calibrated"}
+        claims = {"claims": {"__all__": {"text", "status", "score", "source_ids", "quote", "detail"}}}
+        return self.verdict.model_dump(mode="json", include={**dict.fromkeys(kept, True), **claims})
+
 
 def passage_of(
     text: str, number: int, source_id: object = None, score: object = None, **rest: object
