@@ -16,7 +16,7 @@ import asyncio
 import codecs
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from stillme.adapters.guarding import GuardedStream, Judged, ajudged
 from stillme.errors import StillMeError
@@ -137,28 +137,27 @@ class _Response:
         await self._send({"type": "http.response.body", "body": body})
 
 
-class _Reader:
+class _Reader(Protocol):
     """Reads the bytes of a response and gives those that go out."""
 
-    streams = True
+    streams: bool
     headers: list[tuple[bytes, bytes]]
 
     async def take(self, body: bytes, *, is_last: bool) -> bytes:
         """What goes out of these bytes."""
-        raise NotImplementedError
 
 
 Asked = tuple[str, list[Mapping[str, Any]], dict[str, Any]]
 
 
-class _Whole(_Reader):
+class _Whole:
     """A JSON object with an answer: judged when it is complete."""
 
     streams = False
 
     def __init__(self, guard: Guard, asked: Asked, key: str) -> None:
         self._guard, self._asked, self._key, self._body = guard, asked, key, b""
-        self.headers = []
+        self.headers: list[tuple[bytes, bytes]] = []
 
     async def take(self, body: bytes, *, is_last: bool) -> bytes:
         self._body += body
@@ -173,14 +172,16 @@ class _Whole(_Reader):
         return json.dumps(values | {self._key: found.text, STATE: found.record}, ensure_ascii=False).encode()
 
 
-class _Text(_Reader):
+class _Text:
     """Plain text, as it comes."""
+
+    streams = True
 
     def __init__(self, guard: Guard, asked: Asked) -> None:
         query, passages, rest = asked
         self._stream = GuardedStream(guard, query, passages, **rest)
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self.headers = []
+        self.headers: list[tuple[bytes, bytes]] = []
 
     async def take(self, body: bytes, *, is_last: bool) -> bytes:
         return (await asyncio.to_thread(self._taken, self._decoder.decode(body, is_last), is_last)).encode()
