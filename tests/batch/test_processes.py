@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, islice
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def make_state() -> Callable[[Sequence[int]], list[tuple[bool, int, int, int]]]:
     return lambda items: [(*came_with, bundle.threads, os.getpid()) for _ in items]
 
 
-def lost(item: int) -> int:
+def lost(item: int) -> Any:
     """What stands for an item whose process ended."""
     return -item
 

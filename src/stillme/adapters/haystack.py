@@ -57,7 +57,8 @@ class _Guarded:
         """The component as a pipeline file has it."""
         if self._is_given:
             raise ValueError("a component with a guard of its own cannot be written down: give it a policy instead")
-        return default_to_dict(self, policy=self.policy)
+        written: dict[str, Any] = default_to_dict(self, policy=self.policy)
+        return written
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:

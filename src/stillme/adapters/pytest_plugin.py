@@ -60,7 +60,8 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     where = config.getoption("--stillme-summary")
     if where and config.stash[_SUMMARY]:
         with Path(where).open("a", encoding="utf-8") as out:
-            out.writelines(_summary_of(config.stash[_SUMMARY]))
+            rows = config.stash[_SUMMARY]
+            out.writelines(_summary_of(rows))
 
 
 class CaseFile(pytest.File):
