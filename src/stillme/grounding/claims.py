@@ -226,13 +226,15 @@ class _Reader:
         return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
 
     def _names_a_source(self, w: Wrapping) -> bool:
-        """Whether a line only gives the title, name or address of a source, or is a label and no statement."""
+        """Whether a line only gives the title, name or address of a source: at least half of it is what the sources are called."""
         words = self.draft.words
         left = [
             i for i in w.content if words[i].stem not in self.known.titles and words[i].folded not in self.known.titles
         ]
         figures = [i for i in left if words[i].number and not w.is_place(i)]
-        return not left or (not figures and not w.states() and not w.denies() and len(left) <= MOST_IN_A_LABEL)
+        if not left or figures or w.states() or w.denies():
+            return not left
+        return len(left) <= MOST_IN_A_LABEL and 2 * len([i for i in left if not w.is_place(i)]) <= len(w.content)
 
     def _is_label(self, w: Wrapping, s: Sentence) -> bool:
         """A line that names what follows it: no figure, nothing denied, no verb, no full stop."""

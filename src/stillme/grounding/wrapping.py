@@ -360,9 +360,11 @@ class Wrapping:
         most = MOST_SYLLABLES_IN_A_SPEAKER if any(name.accented for name in names) else MOST_IN_A_SPEAKER
         if len(names) > most or not self._may_speak(names):
             return first
+        dated = label.group()[:1] in "[(" and label.group(2) is None
         shouted = all(name.upper for name in names) and last - behind > MOST_IN_A_SPEAKER
-        states = shouted or _is_statement(self.draft.lowers[behind:last])
-        if behind >= last or not (states or any(m.name in POLITE for m in self._anchored(behind, last))):
+        states = dated or shouted or _is_statement(self.draft.lowers[behind:last])
+        polite = any(m.name in POLITE for m in self._anchored(behind, last))
+        if behind >= last or not (states or polite or self.only_talks(behind, last)):
             return first
         self.peeled.append("lead")
         return behind
