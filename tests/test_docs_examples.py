@@ -11,6 +11,7 @@ How a page is read, from top to bottom, in an empty folder of its own (beside it
 - `<!-- service: NAME=VALUE … -->` above a block: from there on the HTTP service runs with these settings, its files in the folder of
   the page, and `http://127.0.0.1:8000` in blocks is where it is. `<!-- upstream: TEXT -->` before it: a model server that says TEXT
   stands where `STILLME_UPSTREAM_URL` says.
+- `<!-- needs: NAME -->` at the top: the examples need the package NAME, and run in `make test-clients`.
 - `<!-- output -->` above a block: that is what the `python` or `console` block before it prints.
 - In what is printed, `…` stands for anything that the page leaves out. A `python` block that shows no output prints
   none; a command may print what the page does not show.
@@ -45,6 +46,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 NOTE = re.compile(r"<!-- (file|output|service|upstream)(?:: ([^>]+))? -->")
+NEEDS = re.compile(r"<!-- needs: ([\w.]+) -->")
 YAML_NAME = re.compile(r"# ([\w-]+\.yaml)\n")
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -196,6 +198,8 @@ def file_name(block: Block) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run_as_they_stand(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files, Python and commands, in the order of the page."""
+    if NEEDS.search(page.read_text(encoding="utf-8")) and not os.environ.get("STILLME_CLIENTS"):
+        pytest.skip("`make test-clients` has what it needs")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("STILLME_POLICY", raising=False)
     os.symlink(ROOT / "examples", tmp_path / "examples")  # noqa: PTH211  (a link, as a user stands in the repository)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from stillme.cli.audit.group import audit
+from stillme.cli.batch import batch
 from stillme.cli.chat import chat
 from stillme.cli.evaluation.calibrate import calibrate, drift
 from stillme.cli.evaluation.case_study import report
@@ -21,6 +22,7 @@ from stillme.cli.evaluation.eval import evaluate
 from stillme.cli.evaluation.policy_diff import diff
 from stillme.cli.evaluation.rollout import rollout
 from stillme.cli.ingest import ingest
+from stillme.cli.mcp import mcp
 from stillme.cli.options import JSON, KEY, MODE, POLICY, STORE_VARIABLE, chosen_policy, recording, user_name
 from stillme.cli.printing import Exit, complain, draw, print_json, print_text
 from stillme.cli.search import search
@@ -72,7 +74,7 @@ def cli() -> None:
 
 
 cli.add_command(audit)
-for command in (serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
+for command in (batch, serve, mcp, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
     cli.add_command(command)
 
 RECORD_HELP = "Record each verdict in this audit store (a file, or postgresql://…), which is made if it is not there."

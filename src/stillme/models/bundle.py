@@ -15,7 +15,8 @@ from stillme.errors import BackendError
 __all__ = ["WEIGHTS", "checked", "loaded_once", "manifest", "session"]
 
 WEIGHTS: Final = Path(__file__).with_name("weights")
-THREADS: Final = 2
+threads = 2
+"""How many threads a model works with; a process that is one of several sets 1 before it reads a model."""
 Loaded = TypeVar("Loaded")
 
 
@@ -48,7 +49,7 @@ def session(name: str) -> Any:
     import onnxruntime  # noqa: PLC0415  (a tenth of a second, paid when a model is first needed)
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = THREADS
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     # Threads that spin between calls would take the processor from the rest of the service.

@@ -17,6 +17,7 @@ from functools import cache
 from math import exp, log
 from typing import Any, Final
 
+from stillme.models import bundle
 from stillme.models.bundle import loaded_once, manifest, session
 from stillme.models.words import END, START, words
 from stillme.stopping import watched
@@ -30,7 +31,6 @@ CLAIM_TOKENS: Final = 110
 WINDOW_START: Final = 112
 DECIMALS: Final = 2
 MOST_REMEMBERED: Final = 1024
-SIDE_BY_SIDE: Final = 2
 FILE: Final = "grounding.onnx"
 Tokens = tuple[int, ...]
 
@@ -160,7 +160,7 @@ def _laid(group: Group) -> _Row:
 @cache
 def _passes() -> ThreadPoolExecutor:
     """Two passes side by side take less time than one after the other, each on both processors; the figures are the same."""
-    return ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="stillme-grounding")
+    return ThreadPoolExecutor(bundle.threads, thread_name_prefix="stillme-grounding")
 
 
 if hasattr(os, "register_at_fork"):

@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from stillme.evaluation.runs.metrics import RunMetrics
     from stillme.evaluation.runs.requirements import Bar, BarOutcome
     from stillme.evaluation.runs.run import Run
-    from stillme.guard import Guard
     from stillme.policy import Policy
 
-__all__ = ["Evaluated", "evaluate", "guard_of"]
+__all__ = ["Evaluated", "evaluate"]
 
 SLICE_IN_JSON: Final = 1
 
@@ -197,19 +196,10 @@ def _paths(out: str | None, names: list[str], folder: Path) -> list[Path]:
     return [path.with_name(f"{path.stem}-{name}{path.suffix}") for name in names]
 
 
-def guard_of(settings: dict[str, Any]) -> Guard:
-    """The guard that a process makes for itself: of the policy, with the judge that the environment names."""
-    from stillme.guard import Guard, grounder_for
-    from stillme.judge import judge_from_environment
-    from stillme.policy import Policy
-
-    policy = Policy.load(settings)
-    return Guard(policy, grounder=judge_from_environment(grounder_for(policy)))
-
-
 def _evaluated(
     name: str, policy: Policy, cases: CaseFile, path: Path, jobs: int, bars: list[Bar], strict: bool
 ) -> Evaluated:
+    from stillme.batch.judging import guard_of
     from stillme.evaluation.runs.metrics import RunMetrics
     from stillme.evaluation.runs.requirements import check_bars
     from stillme.evaluation.runs.run import run_to_file

@@ -57,7 +57,7 @@ def _measured(
     documents: list[WorldDocument], policies: list[tuple[str, Policy]], answers: str | None
 ) -> Iterator[tuple[str, WorldFigures]]:
     """The figures of each judge, after those of a baseline that does not read."""
-    from stillme.cli.evaluation.eval import guard_of
+    from stillme.batch.judging import guard_of
     from stillme.evaluation.worlds.figures import figures_of
     from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words
 

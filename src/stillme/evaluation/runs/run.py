@@ -6,21 +6,17 @@ under the same cases, policy, model and version or not at all.
 
 from __future__ import annotations
 
-import signal
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from pydantic import BaseModel, ValidationError
 
+from stillme.batch.processes import Workers
 from stillme.contract import ClaimVerdict, Verdict, VerifyRequest
 from stillme.errors import BackendError, InputError, shown
 from stillme.evaluation.runs.case_files import CaseFile
@@ -36,9 +32,6 @@ from stillme.version import __version__
 
 __all__ = ["Run", "error_record", "heading_of", "read_run", "record_of", "run_case", "run_cases", "run_to_file"]
 
-CHUNK: Final = 16
-AHEAD: Final = 4
-"""So many chunks for each process are under way or wait to be written."""
 MOST_LINE: Final = 64 * 1024 * 1024
 CITATIONS: Final = frozenset({"CitationRequired", "CitationRelevance"})
 GuardMaker = Callable[[], Guard]
@@ -178,7 +171,7 @@ def run_cases(
         raise InputError(f"jobs is at least 1, got {jobs}")
     if jobs == 1:
         return (run_case(guard, case, as_of) for case in cases)
-    return _in_processes(_maker(guard, make_guard), cases, jobs, as_of)
+    return Workers(partial(_case_runner, _maker(guard, make_guard), as_of), jobs, _lost).results(cases)
 
 
 def _maker(guard: Guard, make_guard: GuardMaker | None) -> GuardMaker:
@@ -197,80 +190,13 @@ def _guard_like(settings: dict[str, Any], digest: str) -> Guard:
     return Guard(policy)
 
 
-def _in_processes(
-    make_guard: GuardMaker, cases: Iterable[Case], jobs: int, as_of: datetime | None
-) -> Iterator[CaseRecord]:
-    remaining = iter(cases)
-    waiting: deque[tuple[list[Case], Future[list[CaseRecord]]]] = deque()
-    pool = _pool(make_guard, jobs)
-    try:
-        while True:
-            while len(waiting) < jobs * AHEAD and (chunk := list(islice(remaining, CHUNK))):
-                waiting.append((chunk, _submitted(pool, chunk, as_of)))
-            if not waiting:
-                return
-            chunk, future = waiting.popleft()
-            records = _result(future)
-            if records is None:
-                pool.shutdown(cancel_futures=True)
-                pool = _pool(make_guard, jobs)
-                records = list(_one_by_one(make_guard, chunk, as_of))
-                waiting = deque((each, _submitted(pool, each, as_of)) for each, _ in waiting)
-            yield from records
-    finally:
-        pool.shutdown(cancel_futures=True)
+def _case_runner(make_guard: GuardMaker, as_of: datetime | None) -> Callable[[Sequence[Case]], list[CaseRecord]]:
+    guard = make_guard()
+    return lambda cases: [run_case(guard, case, as_of) for case in cases]
 
 
-def _one_by_one(make_guard: GuardMaker, cases: Sequence[Case], as_of: datetime | None) -> Iterator[CaseRecord]:
-    """The records of a chunk that killed its process: one of its cases did, and the others are told apart from it."""
-    pool = _pool(make_guard, 1)
-    if _result(_submitted(pool, [], as_of)) is None:
-        raise BackendError("no process can be started for the cases: run with one process (--jobs 1)")
-    try:
-        for case in cases:
-            records = _result(_submitted(pool, [case], as_of))
-            if records is None:
-                pool.shutdown(cancel_futures=True)
-                pool = _pool(make_guard, 1)
-            yield from records or [error_record(case, "the process that ran it ended without a result")]
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _pool(make_guard: GuardMaker, jobs: int) -> ProcessPoolExecutor:
-    # Processes are started afresh: a copy of one whose libraries have threads may stand still.
-    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin, initargs=(make_guard,))
-
-
-def _submitted(pool: ProcessPoolExecutor, cases: list[Case], as_of: datetime | None) -> Future[list[CaseRecord]]:
-    try:
-        return pool.submit(_run_chunk, cases, as_of)
-    except BrokenProcessPool as error:
-        failed: Future[list[CaseRecord]] = Future()
-        failed.set_exception(error)
-        return failed
-
-
-def _result(future: Future[list[CaseRecord]]) -> list[CaseRecord] | None:
-    """The records of a chunk, None where its process ended before they were there."""
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return None
-
-
-_guards: list[Guard] = []
-"""The one guard of a process that runs cases for another."""
-
-
-def _begin(make_guard: GuardMaker) -> None:
-    # The process that started this one is interrupted as well, and ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _guards.append(make_guard())
-
-
-def _run_chunk(cases: Sequence[Case], as_of: datetime | None) -> list[CaseRecord]:
-    return [run_case(_guards[0], case, as_of) for case in cases]
+def _lost(case: Case) -> CaseRecord:
+    return error_record(case, "the process that ran it ended without a result")
 
 
 # run files

@@ -1,0 +1,1 @@
+"""Requests by the million: rows from files, one result each, in order, whatever does the work."""
