@@ -39,19 +39,21 @@ NAMES: Final = frozenset(("", "number", "version", "code"))
 
 def agrees(claim: Quantity, source: Quantity) -> bool:
     """Whether the source's figure states the claim's: equal by value, rounded right, or the finer date."""
+    dimensions = claim.dimension, source.dimension
     if claim.dimension == source.dimension:
         compare = SAME_DIMENSION.get(claim.dimension)
         if compare:
             return compare(claim, source)
         if _values_agree(claim, source, claim.values, source.values):
             return True
-    elif (claim.bare or source.bare) and _bare_agrees(claim, source):
+    elif "count" in dimensions and _bare_agrees(claim, source):
         return True
     if claim.dates and source.dates:
         return dates_agree(claim.dates, source.dates)
-    if claim.dimension == "score" or source.dimension == "score":
+    if "score" in dimensions:
         return _score_agrees(claim, source)
-    return _other_readings_agree(claim, source)
+    may_be_other = claim.also or source.also or "ordinal" in dimensions
+    return _other_readings_agree(claim, source) if may_be_other else False
 
 
 def rivals(claim: Quantity, source: Quantity) -> bool:
@@ -152,7 +154,7 @@ def _score_agrees(claim: Quantity, source: Quantity) -> bool:
 def _bare_agrees(claim: Quantity, source: Quantity) -> bool:
     """A number alone against a number with a unit: by what is written, so that 300 may be 300 km."""
     other = source if claim.bare else claim
-    if other.dimension in UNCOUNTED:
+    if other.dimension in UNCOUNTED or not (claim.bare or source.bare):
         return False
     if other.dimension != "label":
         return _values_agree(claim, source, claim.precision.values, source.precision.values)
@@ -190,15 +192,19 @@ ORDINAL_AGREES: Final = {
 
 def _values_agree(claim: Quantity, source: Quantity, claimed: Values, stated: Values) -> bool:
     """Whether one of the claim's values is one of the source's, rounded as the claim writes it, within its bounds."""
-    if {claim.hedge, source.hedge} == BOUNDS:
-        return False
-    if claim.hedge != source.hedge and _is_strict(claim):
-        return _some(_beyond, claim, source, claimed, stated)
-    if not claim.hedge and _is_strict(source):
-        return False
-    if claimed == stated or _some(_equals, claim, source, claimed, stated):
+    if claim.hedge != source.hedge:
+        if not _may_agree(claim, source):
+            return False
+        if _is_strict(claim):
+            return _some(_beyond, claim, source, claimed, stated)
+    if claimed == stated or any(abs(c - s) <= EQUAL * abs(s) for c, s in product(claimed, stated)):
         return True
     return _is_rounded(claim, source) and _some(_rounds_or_bounds, claim, source, claimed, stated)
+
+
+def _may_agree(claim: Quantity, source: Quantity) -> bool:
+    """Whether different hedges may be said of one value: no two opposite bounds, and no figure for a bound alone."""
+    return {claim.hedge, source.hedge} != BOUNDS and (claim.hedge != "" or not _is_strict(source))
 
 
 Test = Callable[[Quantity, Quantity, float, float], bool]
@@ -207,10 +213,6 @@ Test = Callable[[Quantity, Quantity, float, float], bool]
 def _some(test: Test, claim: Quantity, source: Quantity, claimed: Values, stated: Values) -> bool:
     """Whether one value of each figure meets a test."""
     return any(test(claim, source, *pair) for pair in product(claimed, stated))
-
-
-def _equals(_claim: Quantity, _source: Quantity, claimed: float, stated: float) -> bool:
-    return abs(claimed - stated) <= EQUAL * abs(stated)
 
 
 def _rounds_or_bounds(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:

@@ -53,13 +53,14 @@ def names_something(concept: int) -> bool:
 
 def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:
     """Words that stand capitalised inside a sentence somewhere: at the start of one they are names too."""
-    return frozenset(text.words[i].folded for text in texts for i in range(1, len(text.words)) if _is_inside(text, i))
+    inside = (w for text in texts for i, w in enumerate(text.words) if w.capital and _is_inside(text, i))
+    return frozenset(word.folded for word in inside)
 
 
 def _is_inside(text: Text, i: int) -> bool:
     """Whether a capitalised word that may be a name stands inside a sentence."""
-    word, before = text.words[i], text.words[i - 1]
-    if not word.capital or word.stop or not (before.word or before.text in INSIDE):
+    before = text.words[i - 1]
+    if i == 0 or text.words[i].stop or not (before.word or before.text in INSIDE):
         return False
     return not _opens_word(text, i)
 

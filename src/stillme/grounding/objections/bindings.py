@@ -79,7 +79,7 @@ def _places_of_name(source: Statement, name: Name) -> list[int]:
     return [j for j in range(source.first, source.last) if folded[j].removesuffix("'s") == name.parts[-1]]
 
 
-A = TypeVar("A", Name, Quantity)
+A = TypeVar("A", bound=Name | Quantity)
 
 
 def _bound_elsewhere(
