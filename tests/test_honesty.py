@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from stillme import Evidence, Finding, Gate, Guard, InputError, Reason, Repair
 from stillme.contract import parse_request
 from stillme.validators.chain import ConfiguredValidator, ValidatorChain
+from tests.soak import examples
 from tests.test_guard import request
 
 CLEAN = request("Unused gear can be returned within 30 days of delivery [1].")
@@ -116,7 +117,7 @@ ACTS: dict[str, Callable[[], Any]] = {
 BROKEN = {"crash", "nothing", "text", "exit"}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.sampled_from(sorted(ACTS)), min_size=1, max_size=6),
     st.sampled_from(["refuse", "deliver"]),

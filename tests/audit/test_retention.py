@@ -26,6 +26,7 @@ from stillme.policy.sections import Retention
 from stillme.storage.audit.database import BODY, POLICY, RECORD
 from tests.audit.conftest import KEY, NewStore
 from tests.audit.support import OTHER_KEY, Ground, Tables, again, ground, places, trace, verdicts
+from tests.soak import examples
 
 __all__ = ["ground", "places"]  # fixtures
 
@@ -486,7 +487,9 @@ ACTS = st.lists(st.sampled_from(["old", "older", "new", "hashed", "review old", 
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(acts=ACTS)
 def test_any_mixture_of_erasures_removals_and_reviews_is_whole(ground: Ground, acts: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stillme.conduct.instructions import find_instruction
 from stillme.languages import load
 from stillme.text.tokens import Text, fold
+from tests.soak import examples
 
 STEERING = {
     "sets earlier instructions aside": [
@@ -243,7 +244,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(PIECES)))
 def test_ranges_lie_in_the_text(words: list[str]) -> None:
     raw = " ".join(words)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stillme.conduct.safety import Target, find_dangers
 from stillme.languages import languages, load
 from stillme.text.tokens import Text, fold
+from tests.soak import examples
 
 ASKED = {
     "weapons": [
@@ -559,7 +560,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=25), st.sampled_from(["query", "draft"]))
 def test_ranges_lie_in_the_text_in_order(words: list[str], target: Target) -> None:
     raw = " ".join(words)

@@ -28,6 +28,7 @@ from tests.judge.support import (
     task,
     verdicts,
 )
+from tests.soak import examples
 
 JSON = {"Content-Type": "application/json"}
 GOOD = verdicts(entry(1, "supported", 1, PASSAGE))
@@ -355,7 +356,7 @@ def envelopes(draw: st.DrawFn) -> Any:
     }
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(envelopes(), min_size=5, max_size=5))
 def test_whatever_an_endpoint_returns_is_an_error_or_a_judgement_that_holds(bodies: list[Any]) -> None:
     """Through a real connection: supported or contradicted only with a quote that the passage says, and always by the judge."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from stillme.llm.wire import MOST_EVENT_BYTES, Choices, FaultError, Said, check_completion, events, json_object, usage
 from tests.chat.upstream import chunk, completed, logprobs
+from tests.soak import examples
 
 
 def read(*pieces: bytes) -> list[tuple[str, str]]:
@@ -53,7 +54,7 @@ def test_events_are_the_same_wherever_they_are_cut(raw: bytes, found: list[tuple
     assert all(read(raw[:i], raw[i:]) == found for i in range(len(raw)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.text(st.sampled_from("aế🙂: \t"), max_size=6), max_size=5),
     st.sampled_from(["\n", "\r", "\r\n"]),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from stillme.errors import BackendError
 from stillme.models import GroundingModel, Group, Scored, bundle, grounding_model, model_id, words
+from tests.soak import examples
 
 WINDOWS = (
     "The ferry to Skye leaves at nine. It carries forty cars.",
@@ -43,7 +44,7 @@ def flat(scored: Scored) -> list[float]:
     return [scored.supported, scored.contradicted, scored.unsupported, *scored.tokens]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     asked=st.lists(
         st.tuples(st.sampled_from(WINDOWS), st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=4)),

@@ -22,6 +22,7 @@ from stillme import Guard
 from stillme.contract import Verdict, VerifyRequest
 from stillme.errors import InputError, PolicyError
 from stillme.redaction import BLANK, KINDS, RECORD_FIELDS, Field, Redacted, Redactor, patterns
+from tests.soak import examples
 
 EVERYTHING = Redactor.of(dict.fromkeys(KINDS, True))
 UUID = "1f2a0912-1111-4222-8333-091234567812"
@@ -255,7 +256,7 @@ def test_redactors_are_values() -> None:
 PIECES = st.lists(st.sampled_from(["a", "b", "(?:", "(", ")", "|", "?", "*", "+", "{1,3}", "{2}", "[ab]", r"\w", r"\1", "(?=", "(?<!", "(?>", "^", "."]), max_size=12)  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(PIECES.map("".join))
 def test_any_pattern_is_either_refused_or_harmless(pattern: str) -> None:
     """Never another exception; and what is taken matches something and ends soon on a hostile text."""
@@ -591,7 +592,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(MESSY)
 @example("fe80::1 0912 345 678fe80::10912 345 678")
 @example("10.0.0.1 +8491234567810.0.0.1+84912345678 x")
@@ -609,7 +610,7 @@ def test_no_character_moves(text: str) -> None:
     assert (redacted == text) == (not secrets)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(MESSY)
 @example("fe80::1 0912 345 678fe80::10912 345 678")
 @example("0912 345 678fe80::1")
@@ -645,7 +646,7 @@ def test_a_chain_of_secrets_that_show_each_other_ends() -> None:
     assert redacted == "Mã số " + BLANK * 20_001 + " hết."
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(JSON)
 def test_a_record_keeps_its_shape(value: Any) -> None:
     """Same keys, same lengths; the record given is not changed; places are counted if and only if something was blanked."""

@@ -19,6 +19,7 @@ from stillme.evidence import Evidence
 from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
 from stillme.service.openai.release import ClaimEnds, ClaimGate
 from stillme.verification.growing import GrowingDraft
+from tests.soak import examples
 
 EXACT: dict[str, Any] = {"grounding": {"model": "none"}}
 HALDEN: dict[str, Any] = {
@@ -171,14 +172,14 @@ def test_the_name_that_a_draft_brings_is_known_to_the_stream_too() -> None:
 
 @pytest.mark.parametrize("mode", ["enforce", "warn", "monitor"])
 @given(draft=drafts(SAID, 7))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers(mode: str, draft: str) -> None:
     """For any draft cut at any claim, in every mode."""
     holds_for(Guard({"mode": mode, **EXACT}), LIGHTHOUSE, draft)
 
 
 @given(draft=drafts(DA_NOI, 7))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers_in_vietnamese(draft: str) -> None:
     """The same in Vietnamese."""
     holds_for(Guard({"mode": "enforce", **EXACT}), NGON_HAI_DANG, draft)

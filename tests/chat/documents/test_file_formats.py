@@ -19,6 +19,7 @@ from stillme.chat.documents.file_formats import SUFFIXES, Limits, Reading, read_
 from stillme.errors import InputError
 from stillme.storage.knowledge.store import Document
 from tests.chat.pdfs import handmade_pdf, made_pdf, unicode_pdf
+from tests.soak import examples
 
 CHANGED = datetime(2026, 2, 1, 9, 30, 0, 500, tzinfo=UTC)
 TAGS = ["<p>", "<p hidden>", "</p>", "<div>", "</div>", "<table>", "<tr>", "<td>", "</table>", "<ul>", "<li>", "</ul>"]
@@ -382,7 +383,7 @@ def test_a_pdf_that_anybody_can_open_is_read() -> None:
     assert text_of("a.pdf", locked) == SENTENCE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=20))
 def test_a_damaged_pdf_is_text_or_an_input_error(changes: list[tuple[float, int]]) -> None:
     """Whatever the parser raises, nothing else leaves the reader."""
@@ -414,7 +415,7 @@ def test_a_text_is_in_characters_that_can_be_seen(text: str, cleaned: str) -> No
     assert clean(text) == cleaned
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.sampled_from([name for name in SUFFIXES if name != ".pdf"]), st.text(max_size=400))
 def test_any_text_is_a_document_or_an_input_error(suffix: str, text: str) -> None:
     """And the document can be written by every store: no NUL, no half characters, some text."""
@@ -429,7 +430,7 @@ def test_any_text_is_a_document_or_an_input_error(suffix: str, text: str) -> Non
     assert clean(found.text) == found.text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.sampled_from(TAGS), max_size=40))
 def test_any_nest_of_tags_can_be_read(parts: list[str]) -> None:
     """Tags may be missing, doubled or crossed."""

@@ -15,6 +15,7 @@ from stillme.chat.tone.tone import STYLES, Alignment, Edit, align_tone, aligned
 from stillme.errors import InputError
 from stillme.evidence import Evidence
 from stillme.languages import languages, load
+from tests.soak import examples
 
 EN = "Refunds are paid within 14 days of delivery [1]."
 VI = "Tiền được hoàn trong vòng 14 ngày kể từ khi giao hàng [1]."
@@ -381,7 +382,7 @@ CALM = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.sampled_from(CALM), min_size=1, max_size=4), st.sampled_from(CALLS), st.sampled_from(REMARKS), st.sampled_from(STYLES)
 )  # fmt: skip
@@ -393,7 +394,7 @@ def test_an_insulted_answer_is_the_answer(facts: list[str], call: str, remark: s
     assert align_tone(insulted, style) == align_tone(plain, style)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(CALM), min_size=1, max_size=4), st.sampled_from(STYLES))
 def test_a_shouted_answer_says_the_same_words(facts: list[str], style: str) -> None:
     """Figures, markers, addresses, code, quotations and words are those of the shouted answer; only their capitals are fewer."""
@@ -489,14 +490,14 @@ def answers(draw: st.DrawFn) -> str:
     return "".join(text + end + joint for text, end, joint in pieces)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(answers(), st.sampled_from(STYLES))
 def test_nothing_that_is_said_changes(answer: str, style: str) -> None:
     """Claims, numbers, citations, quotations, code and addresses are the same before and after, in the same order."""
     assert held(align_tone(answer, style)) == held(answer)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(answers() | st.text(max_size=80) | st.text("!?. 😀🎉\n[1]`\"“”'a>#-", max_size=40), st.sampled_from(STYLES))
 def test_aligning_twice_is_aligning_once(answer: str, style: str) -> None:
     """The aligned text is what aligning it again gives, without an edit."""
@@ -505,7 +506,7 @@ def test_aligning_twice_is_aligning_once(answer: str, style: str) -> None:
     assert aligned(once, style) == Alignment(once)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(answers(), st.sampled_from(STYLES))
 def test_the_edits_are_the_difference(answer: str, style: str) -> None:
     """A text without edits is the one that was given; one with edits is another."""
