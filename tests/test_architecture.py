@@ -245,6 +245,108 @@ def test_words_of_a_language_stand_in_its_folder() -> None:
     assert set(SPEAKS_A_LANGUAGE) <= set(found), "an exception that is not needed any more"
 
 
+TESTED_BY: dict[str, str] = {
+    # parts of one command or page, which is tested as its reader sees it
+    "cli/audit/options.py": "cli/audit/test_group.py",
+    "cli/audit/pages.py": "cli/audit/test_records.py",
+    "cli/evaluation/pages.py": "cli/evaluation/test_eval.py",
+    "cli/policy_source.py": "cli/test_commands.py",
+    "pages/cells.py": "pages/test_packet.py",
+    "pages/markdown.py": "pages/test_case_study.py",
+    "pages/marks.py": "pages/test_packet.py",
+    "pages/recorded.py": "pages/test_packet.py",
+    # rows of the catalogue, tested beside the tables that show them
+    "catalogue.py": "cli/test_listing.py",
+    # the readers of one file format each, behind one door
+    "chat/documents/extracts.py": "chat/documents/test_file_formats.py",
+    "chat/documents/html_text.py": "chat/documents/test_file_formats.py",
+    "chat/documents/pdf_text.py": "chat/documents/test_file_formats.py",
+    "chat/tone/capitals.py": "chat/tone/test_tone.py",
+    "chat/tone/insults.py": "chat/tone/test_tone.py",
+    # what the service does over HTTP is tested over HTTP
+    "chat/pipeline.py": "service/test_chat.py",
+    "chat/settings.py": "service/test_modes.py",
+    "service/app.py": "service/test_verify.py",
+    "service/bodies.py": "service/test_bounds.py",
+    "service/connections.py": "service/test_bounds.py",
+    "service/metrics.py": "service/test_operation.py",
+    "service/middleware.py": "service/test_bounds.py",
+    "service/openai/exchange.py": "service/openai/test_completions.py",
+    "service/openai/guarded.py": "service/openai/test_completions.py",
+    "service/openai/outgoing.py": "service/openai/test_completions.py",
+    "service/openapi.py": "service/test_fuzzing.py",
+    "service/problems.py": "service/test_verify.py",
+    "service/readiness.py": "service/test_operation.py",
+    "service/settings.py": "test_settings.py",
+    "service/telemetry.py": "service/test_operation.py",
+    "llm/strict_json.py": "judge/test_answer.py",
+    # parts of the reading of one text, tested by what the whole makes of it
+    "conduct/philosophy.py": "validators/test_philosophical_depth_validator.py",
+    "evidence.py": "test_guard.py",
+    "figures/numerals.py": "figures/test_comparing.py",
+    "figures/reading.py": "figures/test_comparing.py",
+    "figures/words.py": "figures/test_comparing.py",
+    "grounding/alignment.py": "grounding/test_objections.py",
+    "grounding/name_pairs.py": "grounding/test_relations.py",
+    "grounding/passage.py": "grounding/test_grounder.py",
+    "grounding/passage_index.py": "grounding/test_similarity.py",
+    "grounding/repetition.py": "validators/test_verbosity_validator.py",
+    "grounding/scoring.py": "grounding/test_cascade.py",
+    "grounding/statements.py": "grounding/test_claims.py",
+    "questions/ambiguity.py": "validators/test_ambiguous_query.py",
+    "questions/answer_language.py": "validators/test_language_validator.py",
+    "questions/answers.py": "questions/test_need.py",
+    "questions/disagreement.py": "questions/test_conflicts.py",
+    "redaction/fields.py": "redaction/test_redaction.py",
+    "redaction/kinds.py": "redaction/test_redaction.py",
+    "redaction/patterns.py": "redaction/test_redaction.py",
+    "redaction/places.py": "redaction/test_redaction.py",
+    "redaction/secrets.py": "redaction/test_redaction.py",
+    "text/search_words.py": "chat/test_retrieval.py",
+    "verification/verdict.py": "verification/test_pipeline.py",
+    # steps of one measurement, tested by its figures
+    "evaluation/calibration/gates.py": "evaluation/calibration/test_calibration.py",
+    "evaluation/changes.py": "evaluation/test_whatif.py",
+    "evaluation/rollout/review_labels.py": "evaluation/rollout/test_status.py",
+    "evaluation/runs/cases.py": "evaluation/runs/test_case_files.py",
+    "models/grounding.py": "models/test_grounding_model.py",
+    "policy/sections.py": "policy/test_model.py",
+    # what both engines do is one table of tests, and each runs on both
+    "storage/audit/database.py": "audit/test_store.py",
+    "storage/knowledge/postgres.py": "storage/knowledge/test_engines.py",
+    "storage/knowledge/sqlite.py": "storage/knowledge/test_engines.py",
+    "storage/knowledge/store.py": "storage/knowledge/test_engines.py",
+    "storage/postgres.py": "storage/audit/test_postgres.py",
+    "validators/base.py": "validators/test_chain.py",
+}
+"""Modules without a test file of their name, each with the one that tests it; the list only becomes shorter."""
+
+
+def has_behaviour(path: Path) -> bool:
+    """Whether a module has a function that does something; what a protocol declares does nothing."""
+    functions = (node for node in ast.walk(tree_of(path)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return any(
+        not (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))
+        for function in functions
+        for step in function.body
+    )
+
+
+def test_every_module_with_behaviour_has_a_test_file_of_its_name() -> None:
+    """`room/part.py` is tested in `room/test_part.py`, or is named above with the file that tests it."""
+    tests = ROOT / "tests"
+    modules_tested = [path.relative_to(SOURCE) for path in FILES if path.stem not in ("__init__", "__main__")]
+    without = {
+        path.as_posix()
+        for path in modules_tested
+        if has_behaviour(SOURCE / path) and not (tests / path.parent / f"test_{path.stem}.py").is_file()
+    }
+
+    assert sorted(without - TESTED_BY.keys()) == []
+    assert sorted(TESTED_BY.keys() - without) == [], "an exception that is not needed any more"
+    assert [name for name in TESTED_BY.values() if not (tests / name).is_file()] == []
+
+
 def test_one_broad_except_in_the_package() -> None:
     """Only the chain turns any exception into a finding."""
     broad = [
