@@ -162,6 +162,15 @@ def test_progress_says_what_is_being_done(run: tuple[str, dict[str, Any], str]) 
     assert [step for step in steps if not any(step in line for line in lines)] == []
 
 
+def test_growth_is_told_by_the_four_times_smaller_size() -> None:
+    """In loops; what has no smaller size beside it has no ratio."""
+    row = Row("prose", "en", "draft", times={1: [Spent(1, 1, 2.0)], 4: [Spent(1, 1, 9.0)]}, late={4})
+
+    assert (row.ratio(1), row.ratio(4)) == (None, 4.5)
+    assert row.record()["ratio"] == {"4": 4.5}
+    assert (row.cell(4)[-6:], row.cell(16)) == (" x4.5!", "-")
+
+
 @pytest.mark.parametrize(("left_s", "count"), [(100.0, 3), (10.0, 2), (5.0, 1), (0.0, 0)])
 def test_a_size_is_run_only_where_the_time_left_allows_it(left_s: float, count: int) -> None:
     """Each kind of text took a second at the size before, so that it is expected to take four."""
