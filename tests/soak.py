@@ -16,4 +16,4 @@ def rounds(full: int, short: int = 3) -> int:
 
 def examples(full: int) -> int:
     """How many inputs a property test draws; `make test` draws the same ones every time, so that more of them would find nothing new."""
-    return full if IS_SOAK else max(min(full, 10), full // 5)
+    return full if IS_SOAK else max(min(full, 5), full // 5)

@@ -198,7 +198,7 @@ def test_the_stream_releases_what_the_guard_delivers_in_vietnamese(draft: str) -
     ],
 )
 @given(draft=drafts([*SAID[:6], *SAID[11:16]], 8))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers_under_other_policies(policy: dict[str, Any], draft: str) -> None:
     """Where validators count over the whole answer, too."""
     holds_for(Guard({"mode": "enforce", **EXACT, **policy}), LIGHTHOUSE, draft)
@@ -228,7 +228,7 @@ def _lasting(verdict: Any) -> dict[str, Any]:
 
 
 @given(draft=drafts([*SAID, *DA_NOI[:2]], 5))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers_with_the_model(draft: str) -> None:
     """The default grounder, too."""
     holds_for(WITH_MODEL, LIGHTHOUSE, draft)
