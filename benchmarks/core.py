@@ -62,25 +62,25 @@ class Effort:
 
     requests: int = 40
     rounds: int = 5
-    warming: int = 12
-    batch: int = 64
+    warming: int = 4
+    batch: int = 32
     batches: int = 5
     starts: int = 10
-    verdicts: int = 500
+    verdicts: int = 200
     kilobytes: tuple[int, ...] = (1, 4, 16, 64, 256, 1024)
     repeats: tuple[int, ...] = (5, 5, 3, 1, 1, 1)
     """How many times each of these sizes is run."""
     pieces: tuple[str, ...] = tuple(PIECES)
     most_s: float = 15.0
     """A size that would take longer than this is not run, and the table says so."""
-    section_s: float = 50.0
+    section_s: float = 40.0
     """When so much time is up, a section begins nothing more."""
     compiles: bool = True
     """Whether fresh processes find all code compiled, as installed code is; compiling takes a while."""
 
 
 USUAL: Final = Effort()
-LONG: Final = Effort(verdicts=1000, most_s=60.0, section_s=math.inf)
+LONG: Final = Effort(warming=12, batch=64, verdicts=1000, most_s=60.0, section_s=math.inf)
 QUICK: Final = Effort(
     requests=1, rounds=2, warming=0, batch=4, batches=1, starts=1, verdicts=4,
     kilobytes=(1,), repeats=(1,), pieces=("câu",), most_s=5.0, compiles=False,
@@ -393,7 +393,10 @@ def measure_new_words(effort: Effort) -> list[Record]:
     warm_up(guard, [Case("typical", language, "copied") for language in LANGUAGES], effort)
     progress("the whole chain: what is kept between requests")
     times: dict[str, tuple[list[Spent], list[Spent]]] = {language: ([], []) for language in LANGUAGES}
+    until = time.monotonic() + effort.section_s / 4
     for seed in range(effort.requests):
+        if seed > 0 and time.monotonic() > until:
+            break
         for language, (new, known) in times.items():
             given = request(language, "typical", "copied", seed)
             loop.tick()
