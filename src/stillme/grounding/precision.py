@@ -7,7 +7,6 @@ same standing were right in documents that come in two worlds (`training/fit_pre
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from stillme.grounding.grounder import Judgement
 from stillme.models.bundle import manifest
@@ -32,6 +31,6 @@ def standing(judged: Judgement) -> str:
 
 
 @cache
-def _table() -> dict[str, Any]:
-    found: dict[str, Any] = manifest()["precision"]["right"]
+def _table() -> dict[str, float]:
+    found: dict[str, float] = manifest()["precision"]["right"]
     return found
