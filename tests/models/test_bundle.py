@@ -1,64 +1,61 @@
-"""A model file is used only if it is the one that was shipped."""
+"""The shipped files are those of the manifest, or none."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+import hashlib
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from stillme.errors import BackendError
-from stillme.models import bundle
+from stillme.models import bundle, model_id
 
 
-@pytest.fixture
-def weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A folder of weights of our own, with the smallest of the shipped files in it; what was checked before is forgotten."""
-    shutil.copy(bundle.WEIGHTS / "manifest.json", tmp_path)
-    shutil.copy(bundle.WEIGHTS / "scales.npy", tmp_path)
-    _forget()
+def test_the_manifest_tells_the_hash_of_every_file() -> None:
+    """Nothing is shipped that is not named, and all that is named is there unchanged."""
+    said = json.loads((bundle.WEIGHTS / "manifest.json").read_text("utf-8"))["files"]
+    there = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in bundle.WEIGHTS.iterdir() if p.name in said}
+
+    assert there == said
+    assert model_id().endswith(said["grounding.onnx"][:12])
+
+
+def test_the_files_are_small_enough_to_ship() -> None:
+    """At most 60 MB in all."""
+    assert sum(p.stat().st_size for p in bundle.WEIGHTS.iterdir() if p.is_file()) <= 60_000_000
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-1]), id="cut short"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"), id="one byte changed"),
+        pytest.param(lambda path: path.unlink(), id="gone"),
+    ],
+)
+def test_a_file_that_is_not_the_shipped_one_is_not_used(
+    spoil: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an error of ours that says what to do, never a model of unknown origin."""
+    for name in ("manifest.json", "pieces.json"):
+        (tmp_path / name).write_bytes((bundle.WEIGHTS / name).read_bytes())
+    spoil(tmp_path / "pieces.json")  # type: ignore[operator]
     monkeypatch.setattr(bundle, "WEIGHTS", tmp_path)
-    yield tmp_path
-    _forget()
-
-
-def _forget() -> None:
-    bundle.manifest.cache_clear()
     bundle.checked.cache_clear()
+    try:
+        with pytest.raises(BackendError, match=r"the model file pieces\.json .*install"):
+            bundle.checked("pieces.json")
+    finally:
+        bundle.checked.cache_clear()
 
 
-def test_a_file_as_it_was_shipped_is_given(weights: Path) -> None:
-    assert bundle.checked("scales.npy") == weights / "scales.npy"
+@pytest.mark.slow
+def test_importing_the_package_loads_no_model() -> None:
+    """Neither numpy nor the runtime is imported before a model is asked."""
+    code = "import sys, stillme; stillme.Guard; print(sorted({'numpy', 'onnxruntime'} & set(sys.modules)))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
-
-def test_a_changed_file_is_refused_with_the_way_out(weights: Path) -> None:
-    content = bytearray((weights / "scales.npy").read_bytes())
-    content[-1] ^= 1
-    (weights / "scales.npy").write_bytes(content)
-
-    with pytest.raises(BackendError, match=r"scales\.npy is not the one that was shipped: install it again"):
-        bundle.checked("scales.npy")
-
-
-def test_a_missing_file_is_named(weights: Path) -> None:
-    (weights / "scales.npy").unlink()
-
-    with pytest.raises(BackendError, match=r"the model file scales\.npy cannot be read: No such file or directory"):
-        bundle.checked("scales.npy")
-
-
-def test_a_file_that_the_manifest_does_not_name_is_refused(weights: Path) -> None:
-    (weights / "other.bin").write_bytes(b"anything")
-
-    with pytest.raises(BackendError, match="not the one that was shipped"):
-        bundle.checked("other.bin")
-
-
-@pytest.mark.parametrize("text", [None, "{", "\xff"], ids=["missing", "cut off", "not UTF-8"])
-def test_a_manifest_that_cannot_be_read_is_told(weights: Path, text: str | None) -> None:
-    manifest = weights / "manifest.json"
-    manifest.unlink() if text is None else manifest.write_bytes(text.encode("latin-1"))
-
-    with pytest.raises(BackendError, match="the model files of this installation cannot be read"):
-        bundle.manifest()
+    assert shown.strip() == "[]"
