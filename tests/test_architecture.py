@@ -189,6 +189,7 @@ VIETNAMESE = re.compile(
 )
 SPEAKS_A_LANGUAGE = {
     "contract.py": "the codes that a caller may send are part of the contract",
+    "policy/sections.py": "the keys of `messages` in a policy file are part of its schema",
     "service/verify.py": "the choices of a query parameter are part of the API",
     "service/openai/completions.py": "the choices of a field are part of the API",
     "chat/pipeline.py": "the choices of a field are part of the API",

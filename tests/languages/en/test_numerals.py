@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stillme.figures.numerals import Tables
+from stillme.figures.tables import Tables
 from stillme.languages.en.numerals import spelt
 
 TABLES = Tables("en", folded=False)
