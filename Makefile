@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-audit bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-full bench-audit bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -17,28 +17,28 @@ serve: $(VENV)/serving ## set up, then serve verification and chat on http://127
 test: $(VENV)/tested ## set up, then lint, types, docs and tests against the built wheel, side by side: tests wait much of their time
 	@$(MAKE) --no-print-directory --jobs=2 check unit
 
-check: $(VENV)/tested
+check: $(VENV)/tested # that generated pages are up to date is one of the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python docs/generate.py --check
 
 unit: $(VENV)/tested
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 quick: ## the inner loop, within a minute: lint, and the tests of everything that needs no server and no other process
 	$(BIN)/ruff check .
-	$(BIN)/pytest -n 2 -x -m "not slow" $(QUICK)
+	$(BIN)/pytest -n 2 --dist worksteal -x -m "not slow" $(QUICK)
 
 soak: $(VENV)/tested ## every test, with loops of kills, load and drawn inputs at full length
-	STILLME_SOAK=1 $(BIN)/pytest -n 2
+	STILLME_SOAK=1 $(BIN)/pytest -n 2 --dist worksteal
 
 release: ## build sdist and wheel, build the wheel again from the sdist, and check that what is installed from it verifies
 	PYTHON=$(PYTHON) .ci/release
 
-matrix: ## `make test` on every Python from 3.11 on that is installed, each in an environment of its own
+matrix: ## `make test` (or CHECK=quick) on every Python from 3.11 on that is installed, each in an environment of its own
 	@for python in python3.11 python3.12 python3.13 python3.14; do \
-		if command -v $$python >/dev/null; then $(MAKE) test PYTHON=$$python VENV=.venv-$$python || exit 1; \
+		if $$python -c pass 2>/dev/null; then \
+			$(MAKE) .venv-$$python/tested $(or $(CHECK),test) PYTHON=$$python VENV=.venv-$$python || exit 1; \
 		else echo "$$python is not installed: not run"; fi; \
 	done
 
@@ -63,8 +63,11 @@ test-model: $(VENV)/tested ## put a real small model behind the guard (downloads
 docs: $(VENV)/tested ## write the generated reference pages and schemas
 	$(BIN)/python docs/generate.py
 
-bench: $(VENV)/tested ## measure speed, side by side in one run, within five minutes (LONG=1: every size and round; RECORD=file)
-	$(BIN)/python -m benchmarks.core $(if $(LONG),--long) $(if $(RECORD),--json $(RECORD))
+bench: $(VENV)/tested ## measure speed, side by side in one run, within five minutes, and say what is being done (RECORD=file)
+	$(BIN)/python -m benchmarks.core $(if $(RECORD),--json $(RECORD))
+
+bench-full: $(VENV)/tested ## the same with every size and every round, however long it takes
+	$(BIN)/python -m benchmarks.core --long $(if $(RECORD),--json $(RECORD))
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit

@@ -5,8 +5,8 @@
 Variants are interleaved (A B C A B C), so that noise of the machine hits all alike. Wall time says what a caller waits;
 processor time says what the work costs, also where other programs take turns on the same core. Loops are processor time
 in units of a fixed pure-Python loop that ran just before: they compare runs on different machines, and moments of one
-machine. All ratios are taken from loops. What is being done is said on stderr; each section ends within a minute, unless
---long has it take its time.
+machine. All ratios are taken from loops. What is being done is said on stderr; each section begins nothing more when its
+minute is up, so that the whole ends within five, unless --long has it take its time.
 """
 
 from __future__ import annotations
@@ -62,22 +62,29 @@ class Effort:
 
     requests: int = 40
     rounds: int = 5
-    warming: int = 12
-    batch: int = 64
+    warming: int = 4
+    batch: int = 32
     batches: int = 5
     starts: int = 10
-    verdicts: int = 1000
+    verdicts: int = 200
     kilobytes: tuple[int, ...] = (1, 4, 16, 64, 256, 1024)
+    repeats: tuple[int, ...] = (5, 5, 3, 1, 1, 1)
+    """How many times each of these sizes is run."""
     pieces: tuple[str, ...] = tuple(PIECES)
     most_s: float = 15.0
     """A size that would take longer than this is not run, and the table says so."""
-    section_s: float = 55.0
+    section_s: float = 40.0
     """When so much time is up, a section begins nothing more."""
+    compiles: bool = True
+    """Whether fresh processes find all code compiled, as installed code is; compiling takes a while."""
 
 
 USUAL: Final = Effort()
-LONG: Final = Effort(most_s=60.0, section_s=math.inf)
-QUICK: Final = Effort(2, 2, 1, 8, 1, 1, 20, (1, 4), ("brackets", "câu"), 5.0)
+LONG: Final = Effort(warming=12, batch=64, verdicts=1000, most_s=60.0, section_s=math.inf)
+QUICK: Final = Effort(
+    requests=1, rounds=2, warming=0, batch=4, batches=1, starts=1, verdicts=4,
+    kilobytes=(1,), repeats=(1,), pieces=("câu",), most_s=5.0, compiles=False,
+)  # fmt: skip
 
 
 # time
@@ -243,12 +250,16 @@ def measure_chain(effort: Effort, loop: Loop) -> list[Case]:
     progress("the whole chain: warming up")
     warm_up(guard, cases, effort)
     gc.freeze()  # what is loaded stays: collecting between measurements need not look at it
-    until = time.monotonic() + effort.section_s
+    started = time.monotonic()
+    seeds = range(effort.requests)
     for number in range(effort.rounds):
-        if number > 1 and time.monotonic() > until:
+        if number > 1 and time.monotonic() - started > effort.section_s:
             break  # two rounds tell a new request from one seen before
-        progress(f"the whole chain: round {number + 1} of {effort.rounds}, {effort.requests * len(cases)} requests")
-        for seed in range(effort.requests):
+        progress(f"the whole chain: round {number + 1} of {effort.rounds}, {len(seeds) * len(cases)} requests")
+        for seed in seeds:
+            if number == 0 and seed > 0 and time.monotonic() - started > effort.section_s / 2:
+                seeds = range(seed)
+                break
             gc.collect()
             requests = [(case, case.request(seed)) for case in cases]
             loop.tick()
@@ -382,7 +393,10 @@ def measure_new_words(effort: Effort) -> list[Record]:
     warm_up(guard, [Case("typical", language, "copied") for language in LANGUAGES], effort)
     progress("the whole chain: what is kept between requests")
     times: dict[str, tuple[list[Spent], list[Spent]]] = {language: ([], []) for language in LANGUAGES}
+    until = time.monotonic() + effort.section_s / 4
     for seed in range(effort.requests):
+        if seed > 0 and time.monotonic() > until:
+            break
         for language, (new, known) in times.items():
             given = request(language, "typical", "copied", seed)
             loop.tick()
@@ -422,7 +436,10 @@ def measure_batches(effort: Effort) -> list[Record]:
         "verify_batch": guard.verify_batch,
     }
     times: dict[tuple[str, bool], list[Spent]] = {(name, on): [] for on in (False, True) for name in ways}
+    until = time.monotonic() + effort.section_s
     for n in range(effort.batches + 1):
+        if n > 1 and time.monotonic() > until:
+            break
         progress(f"throughput: batch {n + 1} of {effort.batches + 1}, {effort.batch} requests in {len(times)} ways")
         requests = list(mixed(effort.batch, first=effort.batch * n))
         for (name, on), row in times.items():
@@ -495,13 +512,15 @@ print(json.dumps(seen))
 """
 
 
-def run_python(script: str, compiled: str) -> tuple[int, str]:
+def run_python(script: str, compiled: str | None) -> tuple[int, str]:
     """How long a fresh interpreter takes for a script, in nanoseconds, and what it prints.
 
     Compiled code is kept in the folder `compiled`, as an installed package has it, whatever the environment says.
     """
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPYCACHEPREFIX"] = compiled
+    environment = dict(os.environ)
+    if compiled:
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment["PYTHONPYCACHEPREFIX"] = compiled
     command = [sys.executable, "-c", script]
     start = time.perf_counter_ns()
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
@@ -512,9 +531,10 @@ def measure_start(effort: Effort) -> Record:
     """Import and first verdict in fresh processes, each language first in every other one."""
     loop = Loop()
     times: dict[str, list[Spent]] = {}
-    compiled = compiled_folder()
+    compiled = compiled_folder() if effort.compiles else None
     progress(f"a fresh process: {effort.starts * 2} starts")
-    start_once("en", "vi", compiled)  # compiles everything
+    if compiled:
+        start_once("en", "vi", compiled)
     until = time.monotonic() + effort.section_s
     for n in range(effort.starts * 2):
         if n > 1 and time.monotonic() > until:
@@ -543,7 +563,7 @@ def compiled_folder() -> str:
     return folder
 
 
-def start_once(first: str, second: str, compiled: str) -> dict[str, Spent]:
+def start_once(first: str, second: str, compiled: str | None) -> dict[str, Spent]:
     """The parts of one fresh process that verifies a request in each language."""
     samples = {language: request(language, "typical", "copied", 1) for language in LANGUAGES}
     empty, _ = run_python("pass", compiled)
@@ -571,8 +591,9 @@ def measure_memory(effort: Effort) -> Record:
     found: Record = {"resident_mb": None}
     if STATUS.exists():
         script = MEMORY_SCRIPT.format(status=str(STATUS), count=effort.verdicts)
-        compiled = compiled_folder()
-        run_python("from stillme import Guard", compiled)  # compiling takes memory of its own
+        compiled = compiled_folder() if effort.compiles else None
+        if compiled:
+            run_python("from stillme import Guard", compiled)  # compiling takes memory of its own
         seen = json.loads(run_python(script, compiled)[1])
         found["resident_mb"] = {name: round(kilobytes / KB, 1) for name, kilobytes in seen.items()}
         for name, megabytes in found["resident_mb"].items():
@@ -717,12 +738,12 @@ def measure_growth(effort: Effort) -> Record:
     """The cost of one long text, from 1 KB to 1 MB; a KB is 1024 characters."""
     guard = Guard({"limits": {"draft_chars": 2 * KB * KB, "passage_chars": 2 * KB * KB}})
     loop, rows = Loop(), rows_of(effort)
-    for row in rows:
+    progress(f"cost against size: warming up with {len(rows)} kinds of text")
+    for row in rows if effort.warming else ():
         guard.verify(row.request(KB))
     gc.freeze()
     until = time.monotonic() + effort.section_s
-    for kilobytes in effort.kilobytes:
-        times = 5 if kilobytes <= 4 else 3 if kilobytes <= 16 else 1
+    for kilobytes, times in zip(effort.kilobytes, effort.repeats, strict=True):
         running = affordable(rows, kilobytes, times, effort, until - time.monotonic())
         progress(f"cost against size: {kilobytes} KB, {len(running)} of {len(rows)} kinds of text")
         for _ in range(times):

@@ -1,6 +1,7 @@
-"""What all tests share: one PostgreSQL server, and property tests that draw the same inputs every time.
+"""What all tests share: one PostgreSQL server, one certificate to trust, and property tests that draw the same inputs every time.
 
 No property test fails because the machine was busy. `make explore` draws new ones, and more of them; an input that it finds is kept as an `@example` beside its test.
+Files of tests stand in memory where there is room, for they wait for a disk thousands of times; `make soak` runs on the disk.
 """
 
 from __future__ import annotations
@@ -15,13 +16,34 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import certifi
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.soak import IS_SOAK, examples
+
+MEMORY = Path("/dev/shm")  # noqa: S108  (what pytest and tempfile make in it has names that nobody can guess)
+ROOM = 4 << 30
+if not IS_SOAK and "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
 SLOW = [HealthCheck.too_slow]
-settings.register_profile("same", deadline=None, suppress_health_check=SLOW, derandomize=True, database=None)
+settings.register_profile(
+    "same", max_examples=examples(100), deadline=None, suppress_health_check=SLOW, derandomize=True, database=None
+)
 settings.register_profile("explore", deadline=None, suppress_health_check=SLOW, print_blob=True, phases=tuple(Phase))
 settings.load_profile("explore" if os.environ.get("STILLME_EXPLORE") else "same")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_trusted_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests speak to loopback: reading every certificate of the world for each client would cost more than what most of them test."""
+    end = "-----END CERTIFICATE-----\n"
+    file = tmp_path_factory.mktemp("certificates") / "one.pem"
+    file.write_text(Path(certifi.where()).read_text(encoding="utf-8").partition(end)[0] + end, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(file))
+        yield
 
 
 class PostgresServer:

@@ -250,6 +250,64 @@ def test_words_of_a_language_stand_in_its_folder() -> None:
     assert set(SPEAKS_A_LANGUAGE) <= set(found), "an exception that is not needed any more"
 
 
+TESTED_BY: dict[str, str] = {
+    # rows of the catalogue, tested beside the tables that show them
+    "catalogue.py": "cli/test_listing.py",
+    # what the service does over HTTP is tested over HTTP
+    "chat/pipeline.py": "service/test_chat.py",
+    "service/app.py": "service/test_verify.py",
+    "service/bodies.py": "service/test_bounds.py",
+    "service/connections.py": "service/test_bounds.py",
+    "service/metrics.py": "service/test_operation.py",
+    "service/middleware.py": "service/test_bounds.py",
+    "service/openai/exchange.py": "service/openai/test_completions.py",
+    "service/openai/guarded.py": "service/openai/test_completions.py",
+    "service/openai/outgoing.py": "service/openai/test_completions.py",
+    "service/openapi.py": "service/test_fuzzing.py",
+    "service/problems.py": "service/test_verify.py",
+    "service/readiness.py": "service/test_operation.py",
+    "service/settings.py": "test_settings.py",
+    "service/telemetry.py": "service/test_operation.py",
+    # parts of the reading of one text, tested by what the whole makes of it
+    "evidence.py": "test_guard.py",
+    "grounding/objections/base.py": "grounding/objections/test_figures.py",
+    "grounding/repetition.py": "validators/test_verbosity_validator.py",
+    "verification/verdict.py": "verification/test_pipeline.py",
+    # what both engines do is one table of tests, and each runs on both
+    "storage/audit/database.py": "audit/test_store.py",
+    "storage/knowledge/postgres.py": "storage/knowledge/test_engines.py",
+    "storage/knowledge/sqlite.py": "storage/knowledge/test_engines.py",
+    "storage/knowledge/store.py": "storage/knowledge/test_engines.py",
+    "storage/postgres.py": "storage/audit/test_postgres.py",
+}
+"""Modules without a test file of their name, each with the one that tests it; the list only becomes shorter."""
+
+
+def has_behaviour(path: Path) -> bool:
+    """Whether a module has a function that does something; what a protocol declares does nothing."""
+    functions = (node for node in ast.walk(tree_of(path)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return any(
+        not (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))
+        for function in functions
+        for step in function.body
+    )
+
+
+def test_every_module_with_behaviour_has_a_test_file_of_its_name() -> None:
+    """`room/part.py` is tested in `room/test_part.py`, or is named above with the file that tests it."""
+    tests = ROOT / "tests"
+    modules_tested = [path.relative_to(SOURCE) for path in FILES if path.stem not in ("__init__", "__main__")]
+    without = {
+        path.as_posix()
+        for path in modules_tested
+        if has_behaviour(SOURCE / path) and not (tests / path.parent / f"test_{path.stem}.py").is_file()
+    }
+
+    assert sorted(without - TESTED_BY.keys()) == []
+    assert sorted(TESTED_BY.keys() - without) == [], "an exception that is not needed any more"
+    assert [name for name in TESTED_BY.values() if not (tests / name).is_file()] == []
+
+
 def test_one_broad_except_in_the_package() -> None:
     """Only the chain turns any exception into a finding."""
     broad = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stillme import Guard, InputError
 from stillme.validators.registry import BUILT_IN
-from tests.soak import rounds
+from tests.soak import examples, rounds
 
 GUARD = Guard()
 AWKWARD = {
@@ -44,7 +44,7 @@ def test_awkward_text_anywhere(text: str) -> None:
     assert all(claim.text == text[claim.start : claim.end] for claim in verdict.claims)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=80), st.text(max_size=200), st.lists(st.text(max_size=200), max_size=3))
 def test_any_text_gives_a_verdict_or_an_input_error(query: str, draft: str, passages: list[str]) -> None:
     """No text in the world gives a traceback, and every offset and quote is exact."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 from benchmarks.core import Effort, Row, Spent, affordable
 from benchmarks.texts import ANSWERS, LANGUAGES, Answer, Size, mixed, prose, request, words_in
 
+from benchmarks import core
 from stillme import VerifyRequest
 
 ROOT = Path(__file__).parents[1]
@@ -34,13 +38,18 @@ KEYS = {
 FIGURES = {"p50_ms", "p95_ms", "best_ms", "cpu_ms", "loops"}
 
 
+def printed_by(command: Callable[[Sequence[str]], None], folder: Path) -> tuple[str, dict[str, Any], str]:
+    """What one quick run of a benchmark prints, the record it writes, and its progress."""
+    file, out, err = folder / "record.json", io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        command(["--quick", "--json", str(file)])
+    return out.getvalue(), json.loads(file.read_text(encoding="utf-8")), err.getvalue()
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any], str]:
     """What one quick run prints, the record it writes, and its progress."""
-    file = tmp_path_factory.mktemp("bench") / "record.json"
-    command = [sys.executable, "-m", "benchmarks.core", "--quick", "--json", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
-    return done.stdout, json.loads(file.read_text(encoding="utf-8")), done.stderr
+    return printed_by(core.main, tmp_path_factory.mktemp("bench"))
 
 
 def test_every_section_is_printed(run: tuple[str, dict[str, Any], str]) -> None:
@@ -151,6 +160,15 @@ def test_progress_says_what_is_being_done(run: tuple[str, dict[str, Any], str]) 
 
     assert all(re.match(r"\[ *\d+ s\] ", line) for line in lines)
     assert [step for step in steps if not any(step in line for line in lines)] == []
+
+
+def test_growth_is_told_by_the_four_times_smaller_size() -> None:
+    """In loops; what has no smaller size beside it has no ratio."""
+    row = Row("prose", "en", "draft", times={1: [Spent(1, 1, 2.0)], 4: [Spent(1, 1, 9.0)]}, late={4})
+
+    assert (row.ratio(1), row.ratio(4)) == (None, 4.5)
+    assert row.record()["ratio"] == {"4": 4.5}
+    assert (row.cell(4)[-6:], row.cell(16)) == (" x4.5!", "-")
 
 
 @pytest.mark.parametrize(("left_s", "count"), [(100.0, 3), (10.0, 2), (5.0, 1), (0.0, 0)])

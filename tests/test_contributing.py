@@ -70,7 +70,7 @@ from stillme import Guard
 from stillme.catalogue import reason_rows
 question, context = "When does the ferry leave?", [{"source_id": "a", "text": "The ferry leaves at nine."}]
 for draft in ("The ferry leaves at nine [1]!", "The ferry leaves at nine [1]."):
-    verdict = Guard({"validators": {"CalmWords": {"enabled": True}}}).verify(
+    verdict = Guard({"grounding": {"model": "none"}, "validators": {"CalmWords": {"enabled": True}}}).verify(
         {"query": question, "draft_answer": draft, "retrieved_context": context}
     )
     print("shouting" in verdict.reasons)
@@ -82,7 +82,7 @@ from stillme import Guard
 from stillme.audit import AuditStore
 from stillme.audit.chain.integrity import verify_store
 with AuditStore("beside://" + sys.argv[1]) as store:
-    Guard(audit=store).verify({"query": "Hello?"})
+    Guard({"grounding": {"model": "none"}}, audit=store).verify({"query": "Hello?"})
     print(store.database.name, verify_store(store).ok, len(list(store.records())))
 """
 
@@ -110,6 +110,7 @@ class Checkout:
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """What Python prints here."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(self.folder / "src"), str(self.folder)])}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each of them would compile the whole tree
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600, check=False,
@@ -128,7 +129,13 @@ def checkout(tmp_path: Path) -> Checkout:
     (tmp_path / "src" / "stillme" / "models" / "weights").symlink_to(SOURCE / "models" / "weights")
     shutil.copytree(ROOT / "docs" / "validators", tmp_path / "docs" / "validators")
     shutil.copytree(ROOT / "tests" / "validators", tmp_path / "tests" / "validators", ignore=left_out)
-    for name in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py", "tests/test_architecture.py"):
+    for name in (
+        "pyproject.toml",
+        "tests/__init__.py",
+        "tests/conftest.py",
+        "tests/soak.py",
+        "tests/test_architecture.py",
+    ):
         shutil.copy(ROOT / name, tmp_path / name)
     return Checkout(tmp_path)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stillme import Guard
 from stillme.text.tokens import fold_text
+from tests.soak import examples
 
 EN: dict[str, Any] = {
     "query": "What are the rules of the Ferncliff ferry?",
@@ -324,7 +325,7 @@ LEADS = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(LEADS, min_size=1, max_size=3), st.sampled_from(EN["true"] + EN["false"]))
 def test_a_lead_in_changes_no_verdict(leads: list[str], claim: str) -> None:
     """However many stand before a claim: status, score and quote are those of the bare claim."""

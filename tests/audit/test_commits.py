@@ -19,7 +19,7 @@ from stillme.audit.chain.record import Entry
 from stillme.audit.commits import MOST_AT_ONCE, Buffer, GroupCommit
 from stillme.errors import BackendError, StillMeError
 from stillme.storage.audit.database import RowsRefusedError
-from tests.soak import rounds
+from tests.soak import examples, rounds
 from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -78,7 +78,7 @@ def waiting(group: GroupCommit, callers: int) -> bool:
     return eventually(lambda: len(group._waiting) == callers)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     sizes=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=6), min_size=1, max_size=8),
     failing=st.sets(st.integers(0, 40), max_size=15),

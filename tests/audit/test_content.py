@@ -23,8 +23,9 @@ from stillme.reasons import Gate
 from stillme.validators.base import Finding
 from tests.audit.conftest import Caught, occurrence, request
 from tests.audit.support import POLICIES, REQUESTS, VIETNAMESE, verdicts
+from tests.soak import examples
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=examples(40), deadline=None)
 
 
 def kept(given: dict[str, Any], policy: dict[str, Any], **guard: Any) -> tuple[Occurrence, Entry]:

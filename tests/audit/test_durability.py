@@ -36,12 +36,15 @@ from stillme.errors import BackendError
 from stillme.guard import Occurrence
 from stillme.policy.sections import Retention
 from tests.audit.conftest import KEY, occurrence, request
+from tests.conftest import MEMORY
 from tests.soak import rounds
 from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 Say = Callable[[str], None]
 Result = dict[str, Any]
+RULES: dict[str, Any] = {"grounding": {"model": "none"}}
+"""Who is killed has no model to load, and whoever forks has no threads of one."""
 
 
 # what runs in a process of its own
@@ -109,8 +112,8 @@ class Load:
 
     def __init__(self, policy: Any = None) -> None:
         self.store: AuditStore | None = None
-        self._guard = Guard(policy, audit=self)
-        self._given = occurrence(policy)
+        self._guard = Guard({**RULES, **(policy or {})}, audit=self)
+        self._given = occurrence({**RULES, **(policy or {})})
         with tempfile.TemporaryDirectory() as name, AuditStore(f"{name}/audit.db") as self.store:
             self._verify()  # what is made once in a process is made before the first fork
         gc.freeze()
@@ -219,7 +222,7 @@ def killed_while_spooling(locations: list[str], folder: str, kills: int, seed: i
 
 def killed_while_draining(locations: list[str], folder: str, kills: int, seed: int) -> Result:
     """A journal is drained by victims until one of them comes to the end."""
-    draw, count, given = drawn(seed), Count(), occurrence({"audit": {"on_failure": "spool"}})
+    draw, count, given = drawn(seed), Count(), occurrence({**RULES, "audit": {"on_failure": "spool"}})
     for _ in range(rounds(8, 2)):
         with opened(f"{folder}/missing/audit.db", folder) as unreachable:
             ones = [anew(given) for _ in range(250)]
@@ -249,7 +252,7 @@ def killed_while_draining(locations: list[str], folder: str, kills: int, seed: i
 
 def killed_while_removing(locations: list[str], folder: str, kills: int, seed: int) -> Result:
     """Erasures and removals take place wholly or not at all."""
-    draw, count, given = drawn(seed), Count(), occurrence()
+    draw, count, given = drawn(seed), Count(), occurrence(RULES)
     outcomes: Counter[str] = Counter()
     for number in range(kills):
         location = locations[number % len(locations)]
@@ -290,7 +293,7 @@ def _sizes(store: AuditStore) -> dict[str, int]:
 
 def killed_while_creating(locations: list[str], folder: str, kills: int, seed: int) -> Result:
     """Two processes make the same store, with its key where it is a file, and one of them is killed."""
-    draw, count, given = drawn(seed), Count(), occurrence()
+    draw, count, given = drawn(seed), Count(), occurrence(RULES)
 
     def record_some(say: Say, at: str) -> None:
         with opened(at, folder, **({} if "://" in at else {"key": None})) as store:
@@ -317,7 +320,7 @@ def killed_while_creating(locations: list[str], folder: str, kills: int, seed: i
 
 def killed_while_buffering(locations: list[str], folder: str, kills: int, seed: int) -> Result:
     """One thread records buffered; what a kill takes is the end of what was returned, and the store stays valid."""
-    draw, count, given, lost = drawn(seed), Count(), occurrence({"audit": {"durability": "buffered"}}), 0
+    draw, count, given, lost = drawn(seed), Count(), occurrence({**RULES, "audit": {"durability": "buffered"}}), 0
 
     def record(say: Say, at: str) -> None:
         store = opened(at, folder)
@@ -464,6 +467,7 @@ def _interrupted(work: Callable[[], None], draw: random.Random) -> int:
 
 def main() -> None:
     """For each line fork a process that runs one of the above and prints what it found."""
+    occurrence(RULES)
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
@@ -484,7 +488,7 @@ def main() -> None:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder where fsync costs nothing: a kill leaves the page cache as it is, so it makes no difference here."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:  # noqa: S108
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
         yield Path(name)
 
 

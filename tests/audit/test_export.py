@@ -53,6 +53,7 @@ from tests.audit.support import (
     trace,
     verdicts,
 )
+from tests.soak import examples
 
 __all__ = ["cut_ground", "ground", "places"]  # fixtures
 
@@ -235,7 +236,7 @@ def test_lines_deleted_doubled_or_swapped_are_found(small: Path, tmp_path: Path)
     assert [c for c in changed if fault_in(b"".join(c), tmp_path / "x") is None] == []
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 2**24), flip=st.integers(1, 255))
 def test_any_flipped_byte_of_a_real_export(ground: Ground, tmp_path: Path, place: int, flip: int) -> None:
     """With verdicts, reviews, a tombstone and policies in it."""

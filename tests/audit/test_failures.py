@@ -606,7 +606,7 @@ from stillme.audit import AuditStore
 from tests.audit.conftest import KEY, request
 path, journal, moves_away = sys.argv[1:]
 store = AuditStore(path, key=KEY, journal=journal)
-guard = Guard({"audit": {"durability": "buffered"}}, audit=store)
+guard = Guard({"grounding": {"model": "none"}, "audit": {"durability": "buffered"}}, audit=store)
 said = guard.verify_batch([request()] * 3)
 store.flush()
 if moves_away == "True":

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from stillme.audit.journal import DamagedFile, Drained, Journal
 from stillme.errors import BackendError, InputError
 from stillme.storage.audit.sqlite import SqliteDatabase
+from tests.soak import examples
 
 ENTRIES = [b'{"id":"trace-1"}', '{"q":"Đổi trả trong bao lâu? 🙂"}'.encode(), b'{"id":"trace-3"}']
 
@@ -133,7 +134,7 @@ def test_nothing_is_made_before_the_first_entry(folder: Path, shelf: Shelf) -> N
     assert not folder.exists()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.lists(st.lists(st.binary(max_size=40), max_size=4), min_size=1, max_size=4),
     st.integers(1, 5),
@@ -231,7 +232,7 @@ def test_what_the_dead_wrote_is_drained_in_order(folder: Path, shelf: Shelf) -> 
     assert shelf == numbered(*range(5))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_no_damage_makes_an_entry_that_was_not_written(data: st.DataObject) -> None:
     """Whatever is cut out of, put into or done to a file, what is delivered is a beginning of what was written, and nothing raises."""

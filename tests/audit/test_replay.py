@@ -28,6 +28,7 @@ from stillme.version import __version__
 from tests.audit.conftest import KEY, request
 from tests.audit.support import POLICIES, REQUESTS, Tables, trace, verdicts
 from tests.policy.conftest import sample
+from tests.soak import examples
 
 __all__ = ["sample"]  # a fixture
 
@@ -50,7 +51,7 @@ def recorded(store: AuditStore, given: dict[str, Any], policy: Any = None, **gua
     return found
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(given=REQUESTS, policy=POLICIES)
 def test_a_replay_gives_the_same_verdict(shelf: AuditStore, given: dict[str, Any], policy: dict[str, Any]) -> None:
     """In both languages, with or without a draft, under any preset, mode and setting."""

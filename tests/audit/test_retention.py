@@ -26,6 +26,7 @@ from stillme.policy.sections import Retention
 from stillme.storage.audit.database import BODY, POLICY, RECORD
 from tests.audit.conftest import KEY, NewStore
 from tests.audit.support import OTHER_KEY, Ground, Tables, again, ground, places, trace, verdicts
+from tests.soak import examples
 
 __all__ = ["ground", "places"]  # fixtures
 
@@ -421,10 +422,14 @@ def sizes(store: AuditStore) -> list[int]:
     return [ROW_BYTES + meta + (text or 0) for meta, text in rows]
 
 
+RULES = {"grounding": {"model": "none"}}
+"""Large texts are kept here, not read by a model."""
+
+
 def test_the_oldest_go_until_the_rest_fits(store: AuditStore) -> None:
     """`max_mb`: as few as need be, the first first."""
     big = verdicts(
-        query="Q" * 7000, retrieved_context=[{"source_id": f"s{n}", "text": "x " * 30_000} for n in range(6)]
+        RULES, query="Q" * 7000, retrieved_context=[{"source_id": f"s{n}", "text": "x " * 30_000} for n in range(6)]
     )[0]
     store.record([again(big) for _ in range(5)])
     assert sum(sizes(store)) > 1_800_000
@@ -440,7 +445,7 @@ def test_the_oldest_go_until_the_rest_fits(store: AuditStore) -> None:
 
 def test_what_goes_by_age_makes_room_first(store: AuditStore) -> None:
     """A record is not removed for its size where texts that go anyway make enough room."""
-    big = verdicts(retrieved_context=[{"source_id": f"s{n}", "text": "x " * 30_000} for n in range(6)])[0]
+    big = verdicts(RULES, retrieved_context=[{"source_id": f"s{n}", "text": "x " * 30_000} for n in range(6)])[0]
     old = datetime.now(UTC) - timedelta(days=40)
     store.record([again(big), again(big), again(big, at=old), again(big, at=old)])
 
@@ -486,7 +491,9 @@ ACTS = st.lists(st.sampled_from(["old", "older", "new", "hashed", "review old", 
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(acts=ACTS)
 def test_any_mixture_of_erasures_removals_and_reviews_is_whole(ground: Ground, acts: Sequence[str]) -> None:

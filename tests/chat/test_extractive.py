@@ -15,6 +15,7 @@ from stillme.chat.extractive import Extractive
 from stillme.contract import RetrievedPassage, Verdict
 from stillme.errors import InputError
 from stillme.llm.messages import Delta, Generation, Prompt
+from tests.soak import examples
 
 SHOP = (
     "Unused gear can be returned within 30 days of delivery. Gift cards are not refundable. Refunds are paid to the original card.",
@@ -238,7 +239,7 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(st.lists(WORDS, max_size=40).map(" ".join), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TEXTS, st.sampled_from(["How many days for returns of gear?", "Đổi trả hàng trong bao nhiêu ngày?"]))
 def test_whatever_the_passages_hold_words_and_citations_are_theirs(texts: list[str], question: str) -> None:
     """Each sentence's words stand in the passage that it cites, the same each time, and no marker points elsewhere."""

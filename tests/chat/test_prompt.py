@@ -16,6 +16,7 @@ from stillme.errors import InputError
 from stillme.languages import languages
 from stillme.llm.messages import Prompt, PromptMessage
 from stillme.storage.knowledge.store import Chunk, Context, Found
+from tests.soak import examples
 
 QUESTION = "How long do refunds take?"
 READING = {each.code: each.rules("prompt")["layout"]["reading"] for each in languages()}
@@ -393,7 +394,7 @@ HOSTILE = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     question=HOSTILE.filter(str.strip),
     texts=st.lists(HOSTILE.filter(str.strip), min_size=1, max_size=3),
@@ -418,7 +419,7 @@ def test_whatever_is_written_stays_where_it_belongs(
     assert prompt.messages[0].content in {f"{identity_text(lang)}\n\n{READING[lang]}" for lang in ("en", "vi")}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(HOSTILE | st.text())
 def test_what_is_neutralised_has_nothing_hidden_and_opens_nothing(text: str) -> None:
     """No character is unseen, no tag opens, no bracketed number is left, and the text can be sent as UTF-8."""

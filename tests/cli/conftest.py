@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from stillme.audit import AuditStore
 from stillme.cli.commands import cli
+from stillme.guard import Occurrence
 from tests.audit.conftest import occurrence
 
 __all__ = ["VERDICTS", "Trail", "rows", "tampered"]
@@ -64,6 +66,13 @@ def rows(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@cache
+def verdict(name: str) -> tuple[int, Occurrence]:
+    """How many days old one of them is, and the guard's verdict, which is the same in every trail."""
+    age, policy, changes = VERDICTS[name]
+    return age, occurrence(policy, request_id=f"call-{name}", **changes)
+
+
 @pytest.fixture
 def new_trail(tmp_path: Path) -> Callable[..., Trail]:
     """Makes a store with a verdict of every kind."""
@@ -71,8 +80,8 @@ def new_trail(tmp_path: Path) -> Callable[..., Trail]:
     def make(where: str, key: str = "") -> Trail:
         traces: dict[str, str] = {}
         with AuditStore(where, key=key or None, journal=tmp_path / "journal") as store:
-            for name, (age, policy, changes) in VERDICTS.items():
-                made = occurrence(policy, request_id=f"call-{name}", **changes)
+            for name in VERDICTS:
+                age, made = verdict(name)
                 store.record([replace(made, at=datetime.now(UTC) - timedelta(days=age))])
                 traces[name] = str(made.verdict.validator_trace_id)
         return Trail(where, traces, key)

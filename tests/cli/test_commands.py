@@ -305,6 +305,17 @@ def test_the_version() -> None:
 # in a process of its own
 
 
+@pytest.fixture
+def rules_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A policy for processes that are only looked at from outside: they have no model to load."""
+    file = tmp_path / "rules.yaml"
+    file.write_text("grounding: {model: none}\n", encoding="utf-8")
+    monkeypatch.setenv("STILLME_POLICY", str(file))
+
+
+needs_no_model = pytest.mark.usefixtures("rules_alone")
+
+
 def stillme(*args: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """The installed command, as a shell starts it."""
     command = [sys.executable, "-c", "from stillme.cli import main; main()", *args]
@@ -338,6 +349,7 @@ def test_help_needs_neither_rich_nor_the_guard() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@needs_no_model
 def test_json_needs_no_rich() -> None:
     code = (
         "import sys; from stillme.cli.commands import cli; code = cli(['verify', '-'], standalone_mode=False);"
@@ -351,6 +363,7 @@ def test_json_needs_no_rich() -> None:
     assert done.stdout.splitlines()[-1] == "10 []"
 
 
+@needs_no_model
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_any_output_encoding_gets_json_in_utf_8_and_pages_it_can_show(encoding: str) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
@@ -363,6 +376,7 @@ def test_any_output_encoding_gets_json_in_utf_8_and_pages_it_can_show(encoding: 
     assert (as_json.stderr, page.stderr, page.returncode) == (b"", b"", 10)
 
 
+@needs_no_model
 def test_output_that_cannot_be_written_is_said() -> None:
     with Path("/dev/full").open("wb") as full:
         done = stillme("verify", "-", input=lines(ANSWERED).encode(), stdout=full, stderr=subprocess.PIPE)
@@ -370,8 +384,9 @@ def test_output_that_cannot_be_written_is_said() -> None:
     assert (done.returncode, done.stderr) == (1, b"error: the output cannot be written: No space left on device\n")
 
 
+@needs_no_model
 def test_a_defect_is_a_line_and_a_traceback_only_on_demand() -> None:
-    code = "import stillme.cli as p, stillme.cli.commands as c; c.Report = None; p.main()"
+    code = "import stillme.cli as p, stillme.cli.commands as c; c.VerdictPrinter = None; p.main()"
     command = [sys.executable, "-c", code, "verify", "-"]
 
     plain = subprocess.run(command, input=lines(ANSWERED).encode(), capture_output=True, timeout=600, check=False)
@@ -405,6 +420,7 @@ def streaming() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
+@needs_no_model
 def test_verdicts_are_printed_while_input_is_still_coming_and_an_interrupt_is_quiet(
     streaming: subprocess.Popen[bytes],
 ) -> None:
@@ -418,6 +434,7 @@ def test_verdicts_are_printed_while_input_is_still_coming_and_an_interrupt_is_qu
     assert (streaming.wait(timeout=600), streaming.stderr.read()) == (130, b"")
 
 
+@needs_no_model
 def test_a_reader_that_goes_away_ends_it_quietly(streaming: subprocess.Popen[bytes]) -> None:
     assert streaming.stdin is not None
     assert streaming.stdout is not None
@@ -462,6 +479,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
+@needs_no_model
 @pytest.mark.parametrize("columns", [60, 120])
 def test_a_terminal_gets_a_coloured_page_that_fits(columns: int) -> None:
     code, screen = on_terminal("verify", "-", columns=columns, stdin=lines(REFUSED).encode())
@@ -474,12 +492,14 @@ def test_a_terminal_gets_a_coloured_page_that_fits(columns: int) -> None:
     assert "in no source: 45" in bare
 
 
+@needs_no_model
 def test_no_color_is_honoured() -> None:
     _, screen = on_terminal("verify", "-", columns=80, stdin=lines(REFUSED).encode(), NO_COLOR="1")
 
     assert not re.search(r"\x1b\[(?:[0-9]+;)*(?:3[0-7]|4[0-7]|38|48)[;m]", screen)
 
 
+@needs_no_model
 def test_a_terminal_gets_every_page_a_bar_and_the_summary() -> None:
     code, screen = on_terminal("verify", "-", columns=80, stdin=lines(ANSWERED, {"query": ""}, REFUSED).encode())
 
@@ -490,6 +510,7 @@ def test_a_terminal_gets_every_page_a_bar_and_the_summary() -> None:
     assert screen.index("3 requests") > screen.index("standard input line 3")
 
 
+@needs_no_model
 def test_json_on_a_terminal_is_not_broken_by_a_bar() -> None:
     _, screen = on_terminal("verify", "-", "--json", columns=80, stdin=lines(ANSWERED, REFUSED).encode())
 

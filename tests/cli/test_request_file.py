@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from stillme.cli.request_file import BATCH, RequestEntry, read_requests, size_of, verify_all
 from stillme.errors import InputError
 from stillme.guard import Guard
+from tests.soak import examples
 
 EXPECTED = "expected a request as a JSON object, a list of them, or one a line"
 
@@ -203,7 +204,7 @@ FRAGMENTS = [
 ]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(b"".join) | st.binary(max_size=60))
 def test_any_bytes_become_entries_or_one_input_error(tmp_path: Path, content: bytes) -> None:
     try:

@@ -24,6 +24,7 @@ from stillme.contract import (
     VerifyRequest,
 )
 from stillme.reasons import Decision, Gate
+from tests.soak import examples
 
 DRAFT = "Returns are accepted within 45 days [1]. Postage is free. Ropes are sold in Leeds. I hope this helps!"
 
@@ -339,7 +340,7 @@ def test_visible_text(text: str, encoding: str, shown: str) -> None:
     assert visible(text, encoding) == shown
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=80), st.sampled_from(["utf-8", "ascii", "cp1252", "cp1258", "shift_jis"]))
 def test_visible_text_is_printable_and_can_be_encoded(text: str, encoding: str) -> None:
     shown = visible(text, encoding)

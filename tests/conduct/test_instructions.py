@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stillme.conduct.instructions import find_instruction
 from stillme.languages import load
 from stillme.text.tokens import Text, fold
+from tests.soak import examples
 
 STEERING = {
     "sets earlier instructions aside": [
@@ -220,7 +221,7 @@ def test_time_grows_linearly(unit: str) -> None:
         return time.process_time() - started
 
     seconds(1_000)
-    small, large = seconds(40_000), seconds(320_000)
+    small, large = seconds(20_000), seconds(160_000)
 
     assert large < 40 * max(small, 0.005)
 
@@ -243,7 +244,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(PIECES)))
 def test_ranges_lie_in_the_text(words: list[str]) -> None:
     raw = " ".join(words)

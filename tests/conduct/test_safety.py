@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stillme.conduct.safety import Target, find_dangers
 from stillme.languages import languages, load
 from stillme.text.tokens import Text, fold
+from tests.soak import examples
 
 ASKED = {
     "weapons": [
@@ -526,7 +527,7 @@ def test_time_grows_linearly(unit: str) -> None:
         return time.process_time() - started
 
     seconds(1_000)
-    small, large = seconds(20_000), seconds(160_000)
+    small, large = seconds(10_000), seconds(80_000)
 
     assert large < 40 * max(small, 0.005)
 
@@ -559,7 +560,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=25), st.sampled_from(["query", "draft"]))
 def test_ranges_lie_in_the_text_in_order(words: list[str], target: Target) -> None:
     raw = " ".join(words)

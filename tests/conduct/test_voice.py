@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from stillme.conduct.voice import Voice, spans_of, text_is_for_user
 from stillme.text.sentences import split
 from stillme.text.tokens import Text
+from tests.soak import examples
 
 
 def at(text: Text, word: str) -> int:
@@ -124,7 +125,7 @@ def test_spans_that_overlap_become_one() -> None:
     assert spans_of(text, []) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(alphabet="Iif \"'“”:,.?>\n`tôinếu", max_size=80))
 def test_every_token_of_any_text_can_be_asked_about(raw: str) -> None:
     """No text breaks the reader."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stillme import Guard
 from stillme.figures.arithmetic import gives, sum_of
 from stillme.text.tokens import Text
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_the_value_of_a_question(question: str, value: int | None) -> None:
     assert sum_of(Text(question)) == value
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.recursive(st.integers(0, 99).map(str), lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"), max_leaves=6))  # fmt: skip
 def test_what_is_worked_out_is_what_arithmetic_says(expression: str) -> None:
     """Against Python's own, in exact fractions."""

@@ -10,6 +10,7 @@ from stillme.figures.comparing import agrees, rivals
 from stillme.figures.words import find_quantities
 from stillme.text.tokens import Text
 from tests.figures.support import figure
+from tests.soak import examples
 
 
 def test_articles_support_but_need_no_support() -> None:
@@ -56,7 +57,7 @@ WORDS = """
 """
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.sampled_from(WORDS.split()), max_size=14),
     st.sampled_from(["", " ", "\n"]),
@@ -73,7 +74,7 @@ def test_any_row_of_number_words_is_read(words: list[str], gap: str, language: s
     assert all(agrees(q, q) and not rivals(q, q) for q in found if abs(q.values[0]) < 1e300)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_is_read(raw: str) -> None:
     """Nothing raises on arbitrary text, and reading twice gives the same."""

@@ -12,7 +12,7 @@ from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
 from stillme.grounding.cascade import CascadeGrounder, Joining, joining
 from stillme.grounding.grounder import ExactGrounder, Judgement
-from tests.soak import rounds
+from tests.soak import examples
 
 REFUNDS = (
     "Customers may return goods at any branch. Refunds are paid within 14 days of the request. The shop is in Leeds."
@@ -75,7 +75,7 @@ DRAFTS = st.sampled_from(
 )
 
 
-@settings(max_examples=rounds(30, 10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(draft=DRAFTS, extra=st.lists(st.sampled_from(FILLER), max_size=4), first=st.booleans(), long=st.booleans())
 def test_more_context_never_takes_support_away(draft: str, extra: list[str], first: bool, long: bool) -> None:
     """Passages that say nothing of the matter may be many, long, before or behind: what was supported stays so."""
@@ -87,7 +87,7 @@ def test_more_context_never_takes_support_away(draft: str, extra: list[str], fir
             assert with_more.supported
 
 
-@settings(max_examples=rounds(40, 10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drafts=st.lists(DRAFTS, min_size=1, max_size=4), passages=st.permutations([REFUNDS, BAKERY, *FILLER]))
 def test_a_quote_is_in_its_passage_and_ranges_are_in_the_draft(drafts: list[str], passages: list[str]) -> None:
     """Whatever decides: quotes are characters of a passage, spans are characters of the claim, scores are probabilities."""

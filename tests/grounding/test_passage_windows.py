@@ -11,6 +11,7 @@ from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
 from stillme.grounding.passage_windows import GATHERED_TOKENS, PIECE_TOKENS, Shelf
 from stillme.models import WINDOW_TOKENS
+from tests.soak import examples
 
 TEXTS = st.text(st.sampled_from("ab é. Ngày\n\t!?…12|-*ộđ"), min_size=1, max_size=900)
 
@@ -19,7 +20,7 @@ def shelf(*passages: str | RetrievedPassage) -> Shelf:
     return Shelf(Evidence.of(passages=passages).library, 1000)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(passages=st.lists(TEXTS, min_size=1, max_size=3))
 def test_nothing_goes_unread(passages: list[str]) -> None:
     """The windows of a passage hold all its characters but white space, in order, and each fits the model."""

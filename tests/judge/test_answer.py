@@ -15,6 +15,7 @@ from stillme.grounding.grounder import Quote
 from stillme.grounding.passage import Passage
 from stillme.judge.answer import JudgeAnswer, read_answers, written
 from tests.judge.support import DOAN_VAN, PASSAGE, entry
+from tests.soak import examples
 
 PASSAGES = [Passage(n, RetrievedPassage(source_id=str(n), text=text)) for n, text in ((1, PASSAGE), (3, DOAN_VAN))]
 LONG = "within 30 days of delivery"
@@ -160,7 +161,7 @@ NEARLY = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.one_of(VALUES, st.fixed_dictionaries({"claims": st.lists(NEARLY, max_size=3)})))
 def test_any_json_is_an_error_or_holds(value: object) -> None:
     """Two answers, each with a known status, and a quote of the right passage wherever one is needed."""
@@ -183,7 +184,7 @@ def test_any_json_is_an_error_or_holds(value: object) -> None:
     assert read(written(content)) == found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_is_an_error(text: str) -> None:
     """Nothing short of the form is read as an answer."""

@@ -15,6 +15,7 @@ from stillme.contract import RetrievedPassage
 from stillme.grounding.grounder import GroundingTask
 from stillme.judge.prompt import INSTRUCTIONS, PROMPT_VERSION, SCHEMA, messages
 from tests.judge.support import DOAN_VAN, PASSAGE, entry, task
+from tests.soak import examples
 
 
 def document(of: GroundingTask) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def test_a_passage_cannot_leave_its_string(text: str) -> None:
     assert content.encode("utf-8").decode("utf-8") == content
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(st.characters(codec=None), min_size=1).filter(str.strip))
 def test_any_text_is_sent_whole_and_visible(text: str) -> None:
     """Read back it is the same; as it is sent it has no sign that delimits, and none that is invisible."""

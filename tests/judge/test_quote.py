@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.judge.quote import Quotable
+from tests.soak import examples
 
 NFD = unicodedata.normalize("NFD", "Hàng giảm giá không được đổi trả.")
 
@@ -49,7 +50,7 @@ def same(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(kept.split()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_what_is_found_reads_like_the_quote(data: st.DataObject) -> None:
     """Whatever the texts are, the place that is found lies in the passage and says what the quote says."""

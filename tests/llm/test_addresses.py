@@ -24,6 +24,7 @@ from stillme.llm.client import CallLimits
 from stillme.llm.messages import Prompt, PromptMessage
 from stillme.llm.providers import caller_given
 from tests.chat.upstream import Upstream, answered, completion
+from tests.soak import examples
 
 PROMPT = Prompt("Where?", (PromptMessage("user", "Where?"),))
 LIMITS = CallLimits(connect_s=2.0, total_s=5.0, retries=0)
@@ -100,7 +101,7 @@ def test_addresses_that_are_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)))
 def test_never_more_than_the_standard_library_allows(address: Any) -> None:
     """What it calls private, reserved, local or multicast is not public here either."""

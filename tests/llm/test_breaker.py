@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from stillme.errors import InputError
 from stillme.llm.breaker import Breaker, Call
+from tests.soak import examples
 
 
 class Clock:
@@ -142,7 +143,7 @@ def test_bad_bounds_are_refused(failures: int, pause_s: float) -> None:
         Breaker(failures, pause_s)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["admit", "arrived", "succeeded", "failed", "given_up", "wait"]), st.integers(0, 7))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.llm.confidence import generation_confidence, token_logprobs
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_what_a_choice_tells(choice: dict[str, Any], found: list[float] | None) 
     assert token_logprobs(choice) == found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
 def test_the_figure_is_a_probability(logprobs: list[float]) -> None:
     """Whatever a server tells, the figure fits Gate 3."""

@@ -22,6 +22,7 @@ from stillme.llm.wire import (
     usage,
 )
 from tests.chat.upstream import chunk, completed, logprobs
+from tests.soak import examples
 
 
 def read(*pieces: bytes) -> list[tuple[str, str]]:
@@ -62,7 +63,7 @@ def test_events_are_the_same_wherever_they_are_cut(raw: bytes, found: list[tuple
     assert all(read(raw[:i], raw[i:]) == found for i in range(len(raw)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.text(st.sampled_from("aế🙂: \t"), max_size=6), max_size=5),
     st.sampled_from(["\n", "\r", "\r\n"]),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from stillme.errors import InputError
 from stillme.models.bundle import manifest
 from stillme.models.embedding import MOST_REMEMBERED, Kind, embed, embedder
+from tests.soak import examples
 
 MARS = "Mars takes about 687 Earth days to orbit the Sun and has two small moons."
 SCHOOL = "Pupils wear the school uniform from Monday to Thursday."
@@ -54,7 +55,7 @@ def test_vectors_are_rows_of_unit_length() -> None:
     assert none.shape == (0, 384)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     texts=st.lists(
         st.sampled_from([MARS, SCHOOL, MUSEUM, "9", FERRY * 3, "đ", "\N{CJK UNIFIED IDEOGRAPH-6C34}"]),

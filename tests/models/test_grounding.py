@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stillme.models import GroundingModel, Group, Scored, grounding_model, words
+from tests.soak import examples
 
 WINDOWS = (
     "The ferry to Skye leaves at nine. It carries forty cars.",
@@ -37,7 +38,7 @@ def flat(scored: Scored) -> list[float]:
     return [scored.supported, scored.contradicted, scored.unsupported, *scored.tokens]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     asked=st.lists(
         st.tuples(st.sampled_from(WINDOWS), st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=4)),

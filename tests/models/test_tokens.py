@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.models import words
+from tests.soak import examples
 
 # As the tokenizer that the base model was trained with cuts them (Hugging Face `tokenizers`, the same pieces).
 KNOWN = {
@@ -29,7 +30,7 @@ def test_words_are_cut_as_the_base_model_knows_them(text: str, ids: tuple[int, .
     assert words().encode(text).ids == ids
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=120))
 def test_every_character_stands_in_a_token(text: str) -> None:
     """All that is not white space is read; offsets are in order and in the text; one token for each offset."""

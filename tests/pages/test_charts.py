@@ -15,6 +15,7 @@ from stillme.evaluation.runs.curves import CurvePoint
 from stillme.evaluation.runs.intervals import clopper_pearson
 from stillme.pages.charts import Curve, reason_bars, reliability, risk_coverage, standalone, threshold_sweep
 from stillme.pages.rendering import chart_style
+from tests.soak import examples
 
 HOSTILE = "</svg><script>alert('1')</script>\x00\u202e & \"x\" ]]>\ud800"
 PAGE_FILLS = {"light": "#ffffff", "dark": "#1a2027"}
@@ -162,7 +163,7 @@ def test_what_is_written_beside_bars() -> None:
     st.floats(0, 1),
     st.text(max_size=30),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_numbers_make_a_plot(rows: list[tuple[int, int, int]], least: float, name: str) -> None:
     """Sound XML, whatever the points and the name are."""
     points = [point(x / 100, min(n, of), of) for x, n, of in sorted(rows)]

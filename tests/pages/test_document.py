@@ -25,6 +25,7 @@ from stillme.pages.document import (
     markdown_page,
 )
 from stillme.pages.text import Code
+from tests.soak import examples
 
 HOSTILE = "<script>alert(1)</script> | `x` **b** [l](http://a.b) ![i](x) @all $m$ &amp; \u202e\x00\n# h"
 TABLE = Table(["Metric", "value"], [[Code("a|b"), "1 %"]], "source")
@@ -133,7 +134,7 @@ class Elements(HTMLParser):
 
 
 @given(st.one_of(st.just(HOSTILE), st.text(max_size=60)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_text_is_never_html(text: str) -> None:
     """Whatever it is, the page has the elements that it has with a plain one, and links to itself only."""
     pages = [Elements(), Elements()]

@@ -13,12 +13,13 @@ from stillme.pages.document import (
     Table,
     markdown_page,
 )
+from tests.soak import examples
 
 HOSTILE = "<script>alert(1)</script> | `x` **b** [l](http://a.b) ![i](x) @all $m$ &amp; \u202e\x00\n# h"
 
 
 @given(st.one_of(st.just(HOSTILE), st.text(max_size=60)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_text_is_never_markdown(text: str) -> None:
     """Outside code every sign that could be markup is escaped, a table keeps its rows, and nothing is invisible."""
     page = markdown_page("T", [Table(["a", "b"], [[text, text]]), Paragraph(text or "-")])

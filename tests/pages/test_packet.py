@@ -26,6 +26,7 @@ from stillme.contract import Metadata, RetrievedPassage, Turn, Verdict, VerifyRe
 from stillme.languages import language_of
 from stillme.pages.packet import STATUSES, TONES, packet
 from stillme.pages.rendering import BLANK, style
+from tests.soak import examples
 
 HERE = Path(stillme.pages.packet.__file__).parent
 EXAMPLE = json.loads((Path(__file__).parents[2] / "examples" / "wrong-number.json").read_text(encoding="utf-8"))
@@ -234,7 +235,7 @@ def recorded(said: list[str]) -> tuple[PacketContent, list[str]]:
     return PacketContent(verdict, request, text(), facts, (review,), text()), shown
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(TEXTS)
 def test_no_recorded_text_becomes_markup(said: list[str]) -> None:
     """Whatever is recorded, the page has only our elements, attributes and links, and says every text as it was."""
@@ -254,7 +255,7 @@ def test_no_recorded_text_becomes_markup(said: list[str]) -> None:
     assert {seen(text) for text in shown} <= set(page.texts("bdi", "said", "detail"))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(TEXTS)
 def test_a_page_can_be_written_down(said: list[str]) -> None:
     """Lone surrogates and control characters do not keep a page from being a UTF-8 file."""
@@ -273,7 +274,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.dictionaries(st.sampled_from(list(Verdict.model_fields)), JSON_VALUES), st.booleans())
 def test_a_verdict_in_any_shape_has_a_page(verdict: dict[str, Any], kept: bool) -> None:
     """A damaged record is shown as far as it can be read, and is never called verified unless it says so."""
@@ -304,7 +305,7 @@ def fits(start: Any, end: Any, length: int) -> bool:
     return type(start) is int and type(end) is int and 0 <= start < end <= length
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text("ab ế<&\n", min_size=8, max_size=12).filter(str.strip), claims_over_a_draft())
 def test_marks_cover_exactly_the_claims(draft: str, claims: list[dict[str, Any]]) -> None:
     """Each character wears the statuses of the claims over it; overlapping and broken offsets change nothing else."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.pages.text import Code, clipped, counted, filled, interval_words, percent
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_an_interval_is_rounded_outwards(ends: tuple[float, float], count: int, 
 
 
 @given(st.integers(0, 20_000), st.integers(1, 20_000))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_what_is_written_holds_what_was_meant(numerator: int, denominator: int) -> None:
     """A written interval contains its ends, and a written share is within half a digit."""
     share = min(numerator, denominator) / denominator

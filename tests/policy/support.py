@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import strategies as st
 
@@ -87,3 +88,10 @@ def resolved(**changes: Any) -> Policy:
 @cache
 def schema() -> dict[str, Any]:
     return policy_schema()
+
+
+@cache
+def schema_check() -> jsonschema.Draft202012Validator:
+    """What holds a policy against the schema, which is itself checked once."""
+    jsonschema.Draft202012Validator.check_schema(schema())
+    return jsonschema.Draft202012Validator(schema())

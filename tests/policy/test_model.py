@@ -28,6 +28,7 @@ from tests.policy.support import (
     gates,
     resolved,
 )
+from tests.soak import examples
 
 
 class TestLoading:
@@ -291,7 +292,7 @@ class TestHash:
 
         assert {in_process("1"), in_process("2"), Policy.load("strict").hash} == {Policy.load("strict").hash}
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(VALID, st.randoms(use_true_random=False))
     def test_the_order_of_keys_is_nothing(self, source: dict[str, Any], random: Any) -> None:
         def shuffled(value: Any) -> Any:
@@ -315,7 +316,7 @@ class TestToYaml:
         assert Policy.load(write(text)).hash == policy.hash
         assert set(yaml.safe_load(text)["validators"]) == set(BUILT_IN)
 
-    @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(VALID)
     @example({"messages": {"refusal": "a line break of another kind\x85"}})
     def test_any_policy_written_out_loads_to_the_same_policy(self, write: Write, source: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from stillme.policy import Policy
-from tests.policy.support import Write, error_of, schema
+from tests.policy.support import Write, error_of, schema_check
 
 SHARE = "must be in [0, 1]"
 COUNT = "must be a whole number of at least 0"
@@ -55,9 +55,9 @@ class TestBounds:
         self, validator: str, parameter: str, bad: float, rule: str, limits: tuple[int, int]
     ) -> None:
         for value in limits:
-            jsonschema.validate({"validators": {validator: {parameter: value}}}, schema())
+            schema_check().validate({"validators": {validator: {parameter: value}}})
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"validators": {validator: {parameter: bad}}}, schema())
+            schema_check().validate({"validators": {validator: {parameter: bad}}})
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, True, "0.5", None, [0.5]], ids=repr)

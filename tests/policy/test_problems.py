@@ -18,6 +18,7 @@ from tests.policy.support import (
     Write,
     error_of,
 )
+from tests.soak import examples
 
 KEYS = "valid keys: mode, extends, thresholds, behavior, grounding, output, validators, messages, limits, on_error, confidence"
 BAD_SETTINGS = [
@@ -317,17 +318,17 @@ def loaded_or_told(source: Any) -> str:
 
 
 class TestArbitraryInput:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(st.dictionaries(SOME_KEYS, JSON_LIKE | st.dictionaries(OPTIONS, JSON_LIKE, max_size=3), max_size=4))
     def test_any_mapping_gives_a_policy_or_a_policy_error(self, source: dict[str, Any]) -> None:
         assert loaded_or_told(source)
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=examples(50), deadline=None)
     @given(st.dictionaries(st.sampled_from(BUILT_IN), st.dictionaries(OPTIONS, JSON_LIKE, max_size=3), max_size=3))
     def test_any_options_give_a_policy_or_a_policy_error(self, source: dict[str, Any]) -> None:
         assert loaded_or_told({"validators": source})
 
-    @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.binary(max_size=60) | st.text("mode: warn\n\t-[]{}&*!|>'\"#%@,?\\<0.x~é\u2028", max_size=60))
     def test_any_file_gives_a_policy_or_a_policy_error(self, write: Write, content: bytes | str) -> None:
         assert loaded_or_told(write(content))

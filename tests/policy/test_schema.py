@@ -22,6 +22,7 @@ from tests.policy.support import (
     Write,
     error_of,
     schema,
+    schema_check,
 )
 
 SCHEMAS = Path(stillme.__file__).parent / "schemas"
@@ -38,14 +39,14 @@ class TestSchema:
         [SPEC_EXAMPLE, *(f"extends: {preset}" for preset in ("lite", "book", "strict")), "validators: {}", "{}"],
     )
     def test_it_accepts_what_loads(self, source: str) -> None:
-        jsonschema.validate(yaml.safe_load(source), schema(), jsonschema.Draft202012Validator)
+        schema_check().validate(yaml.safe_load(source))
 
     @pytest.mark.parametrize("preset", ["lite", "book", "strict"])
     def test_it_accepts_the_presets_themselves_and_written_out(self, preset: str) -> None:
         text = (PRESET_FILES / f"{preset}.yaml").read_text(encoding="utf-8")
 
         for each in (text, Policy.load(preset).to_yaml()):
-            jsonschema.validate(yaml.safe_load(each), schema(), jsonschema.Draft202012Validator)
+            schema_check().validate(yaml.safe_load(each))
 
     @pytest.mark.parametrize(
         "source",
@@ -64,10 +65,10 @@ class TestSchema:
     def test_it_refuses_what_does_not_load(self, source: dict[str, Any]) -> None:
         error_of(source)
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(source, schema(), jsonschema.Draft202012Validator)
+            schema_check().validate(source)
 
     def test_it_leaves_room_for_validators_of_other_packages(self) -> None:
-        jsonschema.validate({"validators": {"CalmTone": {"allowed": 3, "gate": "hard"}}}, schema())
+        schema_check().validate({"validators": {"CalmTone": {"allowed": 3, "gate": "hard"}}})
 
 
 def told_defaults(text: str) -> dict[tuple[str, str], Any]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
 from stillme.questions.conflicts import find_conflicts
+from tests.soak import examples
 
 Found = list[tuple[str, tuple[str, str]]]
 
@@ -150,7 +151,7 @@ def test_time_grows_with_the_sources() -> None:
             assert time.process_time() - start < 8, (query, len(texts), len(known))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     query=st.text(max_size=60),
     texts=st.lists(st.text(max_size=120), min_size=2, max_size=4),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from stillme.questions.need import Need, need_of
 from stillme.text.tokens import Text
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -344,7 +345,7 @@ def test_source_required(query: str, required: bool) -> None:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_text_has_an_answer(text: str) -> None:
     """Every text is of one kind, the same each time, and asks for facts exactly when that kind is facts."""
     need = need_of(Text(text))
@@ -373,7 +374,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_question_is_never_talked_away(noise: str) -> None:
     """Whatever stands before it on other lines, but for a text to rewrite, a question of fact asks for facts."""
     need = need_of(Text(f"{noise}\nHow long is the warranty of this lamp?"))

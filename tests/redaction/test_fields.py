@@ -20,6 +20,7 @@ from stillme.contract import Verdict, VerifyRequest
 from stillme.errors import InputError
 from stillme.redaction import RECORD_FIELDS, Field, Redacted, Redactor
 from tests.redaction.support import EVERYTHING, MESSY, UUID
+from tests.soak import examples
 
 
 def body() -> dict[str, Any]:
@@ -223,7 +224,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(JSON)
 def test_a_record_keeps_its_shape(value: Any) -> None:
     """Same keys, same lengths; the record given is not changed; places are counted if and only if something was blanked."""

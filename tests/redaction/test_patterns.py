@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stillme.errors import PolicyError
 from stillme.redaction import Redactor, patterns
 from tests.redaction.support import taken
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_patterns_are_refused_where_the_parser_is_another(
 PIECES = st.lists(st.sampled_from(["a", "b", "(?:", "(", ")", "|", "?", "*", "+", "{1,3}", "{2}", "[ab]", r"\w", r"\1", "(?=", "(?<!", "(?>", "^", "."]), max_size=12)  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(PIECES.map("".join))
 def test_any_pattern_is_either_refused_or_harmless(pattern: str) -> None:
     """Never another exception; and what is taken matches something and ends soon on a hostile text."""

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from stillme import Guard
 from stillme.redaction import BLANK, Redactor
 from tests.redaction.support import EVERYTHING, MESSY, REQUEST, taken
+from tests.soak import examples
 
 
 def test_a_text_keeps_its_length_and_its_white_space() -> None:
@@ -68,7 +69,7 @@ def test_nothing_to_redact_gives_the_record_back() -> None:
     assert EVERYTHING.record(record).places == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(MESSY)
 @example("fe80::1 0912 345 678fe80::10912 345 678")
 @example("10.0.0.1 +8491234567810.0.0.1+84912345678 x")
@@ -86,7 +87,7 @@ def test_no_character_moves(text: str) -> None:
     assert (redacted == text) == (not secrets)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(MESSY)
 @example("fe80::1 0912 345 678fe80::10912 345 678")
 @example("0912 345 678fe80::1")

@@ -46,8 +46,7 @@ def test_work_that_nobody_waits_for_keeps_its_place() -> None:
             await within(0.01, pool.run(go.wait), "STILLME_REQUEST_TIMEOUT_S")
         taken = pool.taken
         go.set()
-        while pool.taken:
-            await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(eventually, lambda: not pool.taken)
         return [late.value.problem.status, taken, await pool.run(lambda: 7)]
 
     assert asyncio.run(scenario()) == [408, 1, 7]

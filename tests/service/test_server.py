@@ -11,17 +11,23 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 import psycopg
 import pytest
+from click.testing import CliRunner
 
 from stillme.audit import AuditStore
 from stillme.audit.chain.checking import check_store
 from stillme.audit.chain.seals import new_key_file
+from stillme.chat.documents.ingest import ingest
+from stillme.cli.commands import cli
+from stillme.models.embedding import embed
+from stillme.storage.knowledge.engines import store_at
 from tests.service.test_verify import REQUEST, WRONG, verdicts
 from tests.waiting import eventually
 
@@ -44,6 +50,16 @@ def process(folder: Path, *flags: str, **environment: str) -> Iterator[tuple[str
         if started.poll() is None:
             started.terminate()
         started.communicate(timeout=600)
+
+
+RULES = "grounding: {model: none}\n"
+"""A policy for services that are only started and ended: they have no model to load."""
+
+
+def rules_alone(folder: Path) -> list[str]:
+    """The flags that serve under it."""
+    (folder / "rules.yaml").write_text(RULES, encoding="utf-8")
+    return ["--policy", str(folder / "rules.yaml")]
 
 
 CLIENT = httpx.Client(timeout=600, trust_env=False, verify=False)  # noqa: S501  (plain HTTP on loopback)
@@ -107,13 +123,12 @@ def test_what_cannot_be_served_is_told_in_one_line(
     tmp_path: Path, flags: list[str], environment: dict[str, str], message: str
 ) -> None:
     """With the way out, and no traceback."""
-    command = [sys.executable, "-m", "stillme", "serve", "--port", "0", "--data", str(tmp_path / "data"), *flags]
+    arguments = ["serve", "--port", "0", "--data", str(tmp_path / "data"), *flags]
 
-    done = subprocess.run(
-        command, env=os.environ | environment, capture_output=True, text=True, timeout=600, check=False
-    )
+    with patch.dict(os.environ, environment):  # flags become variables, which go with the test
+        done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
 
-    assert done.returncode in (3, 4)
+    assert done.exit_code in (3, 4)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -140,10 +155,10 @@ def test_a_store_that_is_not_there_yet_keeps_nobody_from_starting(tmp_path: Path
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
-    """It names the port and the flag."""
-    with process(tmp_path / "data") as (url, _):
-        port = url.rsplit(":", 1)[1]
-        command = [sys.executable, "-m", "stillme", "serve", "--data", str(tmp_path / "other"), "--port", port]
+    """It names the port and the flag; as a process, which ends with the code of bad input."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "stillme", "serve", "--data", str(tmp_path / "data"), "--port", str(port)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
     assert done.returncode == 3
@@ -154,7 +169,7 @@ def test_shutting_down_finishes_what_was_accepted(tmp_path: Path) -> None:
     """Requests under way when the signal comes get their verdicts, and each is in the record."""
     answers: list[httpx.Response] = []
     body = WRONG | {"draft_answer": " ".join(f"New staff get {n} days of leave [1]." for n in range(20, 140))}
-    with process(tmp_path / "data") as (url, served):
+    with process(tmp_path / "data", *rules_alone(tmp_path)) as (url, served):
         post(url, REQUEST)
         callers = [threading.Thread(target=lambda: answers.append(post(url, body))) for _ in range(3)]
         for caller in callers:
@@ -187,7 +202,7 @@ def test_killed_under_load_it_loses_no_verdict_that_it_gave(tmp_path: Path) -> N
                 given.append(found.json()["validator_trace_id"])
 
     for wanted in (12, 24):
-        with process(tmp_path / "data") as (url, served):
+        with process(tmp_path / "data", *rules_alone(tmp_path)) as (url, served):
             callers = [threading.Thread(target=keep_asking, args=(url,)) for _ in range(4)]
             for caller in callers:
                 caller.start()
@@ -207,7 +222,7 @@ def test_several_workers_share_one_port_and_their_figures(tmp_path: Path) -> Non
     """Each request is counted once, whichever process took it."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    flags = ["--workers", "2", "--port", str(port)]
+    flags = ["--workers", "2", "--port", str(port), *rules_alone(tmp_path)]
     with process(tmp_path / "data", *flags) as (url, _):
         until(lambda: is_up(url))
         for _ in range(20):
@@ -239,8 +254,8 @@ def test_two_replicas_share_knowledge_and_record_in_postgresql(tmp_path: Path, r
     (documents / "leave.md").write_text(
         "# Leave\n\nNew staff get 14 days of paid leave in the first year.\n", encoding="utf-8"
     )
-    command = [sys.executable, "-m", "stillme", "ingest", str(documents), "--store", replicas_url, "--json"]
-    subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    with closing(store_at(replicas_url)) as knowledge:
+        assert not ingest([documents], knowledge, embed=embed).failed
     key = tmp_path / "seal.key"
     with ExitStack() as stack:
         places = [("--store", replicas_url, "--knowledge", replicas_url)] * 2

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from stillme.languages import word_rules
 from stillme.text.concepts import concepts_of, opposite_stems
 from stillme.text.tokens import Text, fold, stem
+from tests.soak import examples
 
 LANGUAGES = ("en", "vi")
 
@@ -378,7 +379,7 @@ def test_opposites_are_looked_up_by_stem_or_spelling(one: str, other: str) -> No
     assert other in opposite_stems()[key]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.sampled_from([entry for _, _, entry in ENTRIES[::40]] + ["the", "không", ".", "\n", "𝒳", "-", "3"])),
     st.text(max_size=20),

@@ -12,6 +12,7 @@ from stillme.languages import load
 from stillme.questions.answer_language import requested_language
 from stillme.text.language import identify
 from stillme.text.tokens import Text, fold
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,7 @@ def test_word_lists_do_not_contradict_each_other() -> None:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_text_has_an_answer(text: str) -> None:
     """Every text gets one of four answers, the same each time, and a request is None or one of two."""
     assert identify(Text(text)) in {"en", "vi", "other", "unknown"}
@@ -196,7 +197,7 @@ def test_any_text_has_an_answer(text: str) -> None:
     st.sampled_from(["[1]", "42", "3.5 km", "\n\n", "https://example.com", "Hà Nội", "Larkfield", "`x = 1`"]),
     st.integers(0, 17),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_what_has_no_language_changes_nothing(piece: str, at: int) -> None:
     """Markers, numbers, addresses, names and code inside a sentence leave its language as it is."""
     for text, language in ((VIETNAMESE, "vi"), (fold(VIETNAMESE), "vi"), (ENGLISH, "en")):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stillme.evidence import Evidence
 from stillme.validators.base import Finding
 from stillme.validators.ego_neutrality_validator import EgoNeutralityValidator
+from tests.soak import examples
 from tests.validators.support import PASSED, SKIPPED, flagged, observe
 
 FLAGGED = flagged("policy_block_anthropomorphic_roleplay")
@@ -286,7 +287,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(PIECES, max_size=30))
 def test_any_text_gives_a_finding_with_spans_inside_it(pieces: list[str]) -> None:
     """No input breaks the reader, spans lie in the draft in order, and a second look says the same."""

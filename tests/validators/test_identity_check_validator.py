@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stillme.evidence import Evidence
 from stillme.validators.base import Finding
 from stillme.validators.identity_check_validator import IdentityCheckValidator
+from tests.soak import examples
 from tests.validators.support import PASSED, SKIPPED, flagged, observe
 
 PERSON = flagged("policy_block_anthropomorphic_roleplay")
@@ -267,7 +268,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(PIECES, max_size=30))
 def test_any_text_gives_findings_with_spans_inside_it(pieces: list[str]) -> None:
     """No input breaks it, and spans lie in the draft in order."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from stillme.evidence import Evidence
 from stillme.validators.religious_choice_validator import ReligiousChoiceValidator
+from tests.soak import examples
 from tests.validators.support import PASSED, SKIPPED, flagged, observe
 
 FLAGGED = flagged("policy_block_religious_choice")
@@ -220,7 +221,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(PIECES, max_size=30))
 def test_any_text_gives_a_finding_with_spans_inside_it(pieces: list[str]) -> None:
     """No input breaks it, and spans lie in the draft in order."""

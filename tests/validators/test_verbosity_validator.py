@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stillme.evidence import Evidence
 from stillme.validators.verbosity_validator import VerbosityValidator
+from tests.soak import examples
 from tests.validators.support import PASSED, SKIPPED, flagged, observe
 
 VERBOSE = flagged("overly_verbose")
@@ -310,7 +311,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(PIECES, max_size=40))
 def test_any_text_gives_a_finding_with_spans_inside_it(pieces: list[str]) -> None:
     """No input breaks it, and spans lie in the draft in order."""

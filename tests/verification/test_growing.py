@@ -19,6 +19,7 @@ from stillme.evidence import Evidence
 from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
 from stillme.service.openai.release import ClaimEnds, ClaimGate
 from stillme.verification.growing import GrowingDraft
+from tests.soak import examples
 
 EXACT: dict[str, Any] = {"grounding": {"model": "none"}}
 HALDEN: dict[str, Any] = {
@@ -171,14 +172,14 @@ def test_the_name_that_a_draft_brings_is_known_to_the_stream_too() -> None:
 
 @pytest.mark.parametrize("mode", ["enforce", "warn", "monitor"])
 @given(draft=drafts(SAID, 7))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers(mode: str, draft: str) -> None:
     """For any draft cut at any claim, in every mode."""
     holds_for(Guard({"mode": mode, **EXACT}), LIGHTHOUSE, draft)
 
 
 @given(draft=drafts(DA_NOI, 7))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers_in_vietnamese(draft: str) -> None:
     """The same in Vietnamese."""
     holds_for(Guard({"mode": "enforce", **EXACT}), NGON_HAI_DANG, draft)
@@ -197,7 +198,7 @@ def test_the_stream_releases_what_the_guard_delivers_in_vietnamese(draft: str) -
     ],
 )
 @given(draft=drafts([*SAID[:6], *SAID[11:16]], 8))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers_under_other_policies(policy: dict[str, Any], draft: str) -> None:
     """Where validators count over the whole answer, too."""
     holds_for(Guard({"mode": "enforce", **EXACT, **policy}), LIGHTHOUSE, draft)
@@ -227,7 +228,7 @@ def _lasting(verdict: Any) -> dict[str, Any]:
 
 
 @given(draft=drafts([*SAID, *DA_NOI[:2]], 5))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 def test_the_stream_releases_what_the_guard_delivers_with_the_model(draft: str) -> None:
     """The default grounder, too."""
     holds_for(WITH_MODEL, LIGHTHOUSE, draft)

@@ -66,10 +66,9 @@ def serve(environment: Mapping[str, str], on_start: Callable[[str], None]) -> No
         listening.close()  # it was free, and each process listens itself
         _serve_together(settings, options, lambda: on_start(address))
         return
-    server = _Server(
-        uvicorn.Config(create_app(parts_from(environment, settings)), **options), lambda: on_start(address)
-    )
-    server.run(sockets=[listening])
+    with listening:
+        app = create_app(parts_from(environment, settings))
+        _Server(uvicorn.Config(app, **options), lambda: on_start(address)).run(sockets=[listening])
 
 
 def connection_options(settings: ServiceSettings) -> dict[str, Any]:

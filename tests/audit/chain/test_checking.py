@@ -26,6 +26,7 @@ from stillme.errors import InputError
 from stillme.policy.sections import Retention
 from stillme.storage.audit.database import RECORD
 from tests.audit.conftest import KEY, NewStore, occurrence
+from tests.soak import examples
 
 OTHER = HmacKey(b"another key that only tests use!")
 RING, BOTH, NONE = Keyring((KEY,)), Keyring((KEY, OTHER)), Keyring()
@@ -149,7 +150,7 @@ def export_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return Path(exported(store, folder / "all.jsonl")).read_bytes()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_byte_of_an_export_can_be_changed(export_bytes: bytes, tmp_path: Path, data: st.DataObject) -> None:
     """Whichever byte becomes whichever other, the check is not complete; within the file as it stands it is a fault."""

@@ -40,11 +40,14 @@ from tests.audit.support import (
     trace,
     verdicts,
 )
+from tests.soak import examples
 
 __all__ = ["cut_ground", "ground", "places"]  # fixtures
 
 SLOW = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 # The records of `fill` that stand under one seal.
 GROUPS = [(1, 1), (2, 4), *((n, n) for n in range(5, 10)), (10, 11), *((n, n) for n in range(12, 16)), (16, 17)]
@@ -649,7 +652,9 @@ STEPS = st.lists(
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=STEPS)
 def test_any_interleaving_of_writers_verifies(ground: Ground, steps: list[tuple[int, str]], tmp_path: Path) -> None:
@@ -714,7 +719,9 @@ def content_of(file: Path) -> Rows | None:
 
 
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(place=ANY_PLACE, flip=st.integers(1, 255))
 def test_a_flipped_byte_in_the_file_is_found_or_changes_nothing(

@@ -18,6 +18,7 @@ from stillme.audit.chain.seals import Ed25519Key, HmacKey, Key, Keyring, key_fro
 from stillme.errors import BackendError, InputError, StillMeError
 from tests.audit.conftest import NewStore
 from tests.audit.support import OTHER_KEY, verdicts
+from tests.soak import examples
 
 SECRET = bytes(range(32))
 HMAC, SIGNING = HmacKey(SECRET), Ed25519Key(SECRET)
@@ -38,7 +39,7 @@ def test_a_seal_is_good_for_its_hash_and_key_alone(key: Key) -> None:
     assert key.seal(HASH) == seal
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(place=st.integers(0, 500), sign=st.characters(exclude_categories=[]), width=st.integers(0, 1))
 @pytest.mark.parametrize("key", WRITERS)
 def test_a_seal_with_one_character_changed_is_not_good(key: Key, place: int, sign: str, width: int) -> None:

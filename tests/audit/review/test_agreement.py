@@ -23,6 +23,7 @@ from stillme.audit.review.agreement import (
     agreement,
 )
 from stillme.errors import InputError
+from tests.soak import examples
 
 A, B, C, D, E = LABELS
 
@@ -210,7 +211,7 @@ TABLES = st.lists(st.text("12345.", min_size=6, max_size=6), min_size=2, max_siz
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES, st.randoms(use_true_random=False))
 def test_the_order_of_the_reviews_changes_nothing(table: dict[str, str], random: object) -> None:
     """The same reviews give equal results, to the last bit."""
@@ -221,7 +222,7 @@ def test_the_order_of_the_reviews_changes_nothing(table: dict[str, str], random:
     assert agreement(mixed) == agreement(chain)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES, st.permutations("12345"))
 def test_names_of_labels_and_reviewers_do_not_matter(table: dict[str, str], renamed: list[str]) -> None:
     """Other names for the labels, or the rows in another order, leave every figure as it is."""
@@ -236,7 +237,7 @@ def test_names_of_labels_and_reviewers_do_not_matter(table: dict[str, str], rena
     assert sorted(map(str, (p.kappa for p in mirrored.pairs))) == sorted(map(str, (p.kappa for p in before.pairs)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES)
 def test_figures_stay_in_their_range(table: dict[str, str]) -> None:
     """No figure is above 1, and complete agreement is 1 wherever it is defined."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stillme.audit.review.sampling import Candidate, Sample, Stratum, draw, week_bounds, week_of
 from stillme.errors import InputError
+from tests.soak import examples
 
 AT = "2026-11-12T09:00:00.000000Z"
 
@@ -159,7 +160,7 @@ WEEKS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(WEEKS, st.integers(0, 30), st.integers(0, 30), st.randoms(use_true_random=False))
 def test_a_sample_holds_what_it_promises(week: list[Candidate], answers: int, others: int, random: object) -> None:
     """Any order of the records gives the same sample, quotas are used up, and weights add up to the covered strata."""
@@ -176,7 +177,7 @@ def test_a_sample_holds_what_it_promises(week: list[Candidate], answers: int, ot
     assert Counter(row.stratum for row in sample.rows) == Counter({s.name: s.drawn for s in sample.strata if s.drawn})
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(WEEKS, st.integers(0, 20), st.integers(0, 20))
 def test_a_larger_quota_only_adds(week: list[Candidate], quota: int, more: int) -> None:
     """Who asks for more rows keeps those already reviewed."""
@@ -185,7 +186,7 @@ def test_a_larger_quota_only_adds(week: list[Candidate], quota: int, more: int) 
     assert set(traces(small)) <= set(traces(large))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(WEEKS, st.integers(0, 40))
 def test_later_records_do_not_reshuffle_earlier_ones(week: list[Candidate], known: int) -> None:
     """The earlier records keep their order, and of each stratum always the first in that order are drawn."""

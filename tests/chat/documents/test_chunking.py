@@ -16,6 +16,7 @@ from stillme.grounding.citations import find_markers
 from stillme.grounding.passage import Passage
 from stillme.storage.knowledge.store import Chunk, Document
 from stillme.text.tokens import Text
+from tests.soak import examples
 
 EN = "The office in Hanoi opens at 8 a.m. and closes at 5 p.m. on every working day of the week. "
 VI = "Nhân viên được nghỉ phép năm 12 ngày, tính từ ngày ký hợp đồng lao động chính thức. "
@@ -230,7 +231,7 @@ MARKS = [
 MARKDOWN = st.lists(st.sampled_from([*WORDS, *MARKS, EN, VI, ROW, ITEM]), max_size=80).map("".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.one_of(MARKDOWN, st.text(max_size=300)))
 def test_chunks_are_the_whole_text_and_nothing_else(text: str) -> None:
     """Verbatim, in order, not overlapping; between them stands white space only; none too long; ids differ and last."""

@@ -18,6 +18,7 @@ from stillme.chat.documents.file_formats import SUFFIXES, DocumentReading, Readi
 from stillme.errors import InputError
 from stillme.storage.knowledge.store import Document
 from tests.chat.pdfs import handmade_pdf, made_pdf
+from tests.soak import examples
 
 CHANGED = datetime(2026, 2, 1, 9, 30, 0, 500, tzinfo=UTC)
 SENTENCE = "Unused gear can be returned within 30 days."
@@ -253,7 +254,7 @@ def test_front_matter_that_cannot_be_used_is_noted() -> None:
 # every text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.sampled_from([name for name in SUFFIXES if name != ".pdf"]), st.text(max_size=400))
 def test_any_text_is_a_document_or_an_input_error(suffix: str, text: str) -> None:
     """And the document can be written by every store: no NUL, no half characters, some text."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.chat.documents.file_formats import DocumentReading, ReadingLimits, read_document
+from tests.soak import examples
 
 CHANGED = datetime(2026, 2, 1, 9, 30, 0, 500, tzinfo=UTC)
 TAGS = ["<p>", "<p hidden>", "</p>", "<div>", "</div>", "<table>", "<tr>", "<td>", "</table>", "<ul>", "<li>", "</ul>"]
@@ -143,7 +144,7 @@ def test_a_page_tells_its_address(link: str, url: str | None) -> None:
     assert read("a.html", f"{link}<p>{SENTENCE}").document.url == url
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.sampled_from(TAGS), max_size=40))
 def test_any_nest_of_tags_can_be_read(parts: list[str]) -> None:
     """Tags may be missing, doubled or crossed."""

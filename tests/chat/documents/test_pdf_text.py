@@ -14,6 +14,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from stillme.chat.documents.file_formats import DocumentReading, ReadingLimits, read_document
 from stillme.errors import InputError
 from tests.chat.pdfs import made_pdf, unicode_pdf
+from tests.soak import examples
 
 CHANGED = datetime(2026, 2, 1, 9, 30, 0, 500, tzinfo=UTC)
 SENTENCE = "Unused gear can be returned within 30 days."
@@ -55,7 +56,7 @@ def test_a_pdf_that_anybody_can_open_is_read() -> None:
     assert text_of("a.pdf", locked) == SENTENCE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=20))
 def test_a_damaged_pdf_is_text_or_an_input_error(changes: list[tuple[float, int]]) -> None:
     """Whatever the parser raises, nothing else leaves the reader."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from stillme.chat.tone.tone import STYLES, align_tone
 from tests.chat.tone.test_tone import STOPS, held
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ CALM = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(CALM), min_size=1, max_size=4), st.sampled_from(STYLES))
 def test_a_shouted_answer_says_the_same_words(facts: list[str], style: str) -> None:
     """Figures, markers, addresses, code, quotations and words are those of the shouted answer; only their capitals are fewer."""

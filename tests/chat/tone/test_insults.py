@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme.chat.tone.tone import STYLES, align_tone
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ CALM = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.sampled_from(CALM), min_size=1, max_size=4), st.sampled_from(CALLS), st.sampled_from(REMARKS), st.sampled_from(STYLES)
 )  # fmt: skip

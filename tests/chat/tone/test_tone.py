@@ -15,6 +15,7 @@ from stillme.chat.tone.tone import STYLES, Edit, ToneAlignment, align_tone, alig
 from stillme.errors import InputError
 from stillme.evidence import Evidence
 from stillme.languages import languages, load
+from tests.soak import examples
 
 EN = "Refunds are paid within 14 days of delivery [1]."
 VI = "Tiền được hoàn trong vòng 14 ngày kể từ khi giao hàng [1]."
@@ -344,14 +345,14 @@ def answers(draw: st.DrawFn) -> str:
     return "".join(text + end + joint for text, end, joint in pieces)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(answers(), st.sampled_from(STYLES))
 def test_nothing_that_is_said_changes(answer: str, style: str) -> None:
     """Claims, numbers, citations, quotations, code and addresses are the same before and after, in the same order."""
     assert held(align_tone(answer, style)) == held(answer)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(answers() | st.text(max_size=80) | st.text("!?. 😀🎉\n[1]`\"“”'a>#-", max_size=40), st.sampled_from(STYLES))
 def test_aligning_twice_is_aligning_once(answer: str, style: str) -> None:
     """The aligned text is what aligning it again gives, without an edit."""
@@ -360,7 +361,7 @@ def test_aligning_twice_is_aligning_once(answer: str, style: str) -> None:
     assert aligned(once, style) == ToneAlignment(once)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(answers(), st.sampled_from(STYLES))
 def test_the_edits_are_the_difference(answer: str, style: str) -> None:
     """A text without edits is the one that was given; one with edits is another."""

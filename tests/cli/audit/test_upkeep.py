@@ -88,7 +88,7 @@ def test_drain_moves_what_a_dead_process_spooled(trail: Trail, tmp_path: Path) -
     script = (
         "import sys; from stillme import Guard; from stillme.audit import AuditStore;"
         "store = AuditStore(sys.argv[1], key=sys.argv[2], journal=sys.argv[3], timeout_s=0.1);"
-        "Guard({'audit': {'on_failure': 'spool'}}, audit=store).verify({'query': 'How long is it?'})"
+        "Guard({'grounding': {'model': 'none'}, 'audit': {'on_failure': 'spool'}}, audit=store).verify({'query': 'How long is it?'})"
     )
     unreachable, key, journal = tmp_path / "no folder" / "audit.db", trail.where + ".key", trail.where + ".journal"
     subprocess.run([sys.executable, "-c", script, unreachable, key, journal], timeout=600, check=True)

@@ -19,6 +19,7 @@ from stillme.evaluation.calibration.fixed_sequence import (
     steps_passed,
 )
 from stillme.reasons import Decision
+from tests.soak import examples
 
 DRAWS = 3000
 
@@ -40,7 +41,7 @@ def test_how_many_cases_it_takes_at_least(rate: float, error: float, fewest: int
 
 
 @given(n=st.integers(0, 3000), rate=st.floats(0.001, 0.6), error=st.floats(0.001, 0.4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_allowed_escapes_are_those_of_the_exact_test(n: int, rate: float, error: float) -> None:
     """So many escapes have a binomial p-value of at most the error, one more has not."""
     allowed = most_escapes(n, rate, error)

@@ -19,6 +19,7 @@ from stillme.evaluation.rollout.drift import Summary
 from stillme.policy import Policy
 from stillme.policy.reader import parsed
 from tests.evaluation.scored_cases import LITE, SOURCE, WIDE, bad, both_languages, good
+from tests.soak import examples
 
 
 @cache
@@ -75,7 +76,7 @@ def test_the_policy_file_is_the_whole_policy_calibrated() -> None:
 
 
 @given(name=st.text(min_size=1, max_size=40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_name_of_a_domain_can_be_written(name: str) -> None:
     """It is a key of the fragment, and cannot break out of a comment."""
     outcome = guaranteed(

@@ -35,6 +35,7 @@ from stillme.evaluation.rollout.drift import (
 from stillme.policy import Policy
 from stillme.policy.reader import parsed
 from tests.audit.conftest import KEY, occurrence
+from tests.soak import examples
 
 
 def traffic(rng: np.random.Generator, count: int, shift: float = 0.0, vietnamese: float = 0.3) -> Summary:
@@ -52,7 +53,7 @@ def traffic(rng: np.random.Generator, count: int, shift: float = 0.0, vietnamese
 
 
 @given(x=st.floats(0, 200), freedom=st.integers(1, 25))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_tail_of_chi_square(x: float, freedom: int) -> None:
     """As SciPy has it."""
     assert chi_square_tail(x, freedom) == pytest.approx(stats.chi2.sf(x, freedom), rel=1e-9, abs=1e-14)
@@ -206,7 +207,7 @@ seen = st.builds(
 
 
 @given(st.lists(seen, max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_reference_is_read_back(observations: list[Observation]) -> None:
     """What a policy holds is the summary that was written, and its counts are whole."""
     summary = Summary.of(observations)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from stillme.evaluation.rollout.estimates import Estimate, Part, interval, needed
 from stillme.evaluation.runs.intervals import clopper_pearson
+from tests.soak import examples
 
 
 @given(st.integers(0, 200), st.integers(1, 200))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_of_one_part_with_equal_weights_the_interval_is_clopper_and_pearsons(hits: int, trials: int) -> None:
     hits = min(hits, trials)
 
@@ -23,7 +24,7 @@ def test_of_one_part_with_equal_weights_the_interval_is_clopper_and_pearsons(hit
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 5000), st.integers(1, 5000))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_an_interval_of_two_parts_holds_the_estimate_and_narrows(one: int, other: int, hits: int, rest: int) -> None:
     """More reviews of the same kind never widen it."""
     parts = Part(one / 50, hits, 50), Part(other / 50, rest, 50)

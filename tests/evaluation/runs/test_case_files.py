@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from stillme.errors import InputError
 from stillme.evaluation.runs.case_files import CaseFile, case_from, checked, read_cases, written
 from stillme.evaluation.runs.cases import Case
+from tests.soak import examples
 
 DRAFT = "Leave is 12 days. Sick leave is 30 days."
 FULL = {
@@ -209,7 +210,7 @@ def test_other_cases_have_another_hash(write: Callable[..., Path]) -> None:
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TEXTS.filter(str.strip), TEXTS, st.booleans())
 def test_a_written_case_is_read_again(query: str, draft: str, supported: bool) -> None:
     """Whatever its texts hold."""

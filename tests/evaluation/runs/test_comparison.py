@@ -16,6 +16,7 @@ from stillme.evaluation.runs.comparison import FlippedCase, compare, compare_rec
 from stillme.evaluation.runs.metrics import RATES, metrics_of, rate_of
 from stillme.evaluation.runs.records import CaseRecord, ClaimRecord, RunHeading
 from stillme.evaluation.runs.run import Run
+from tests.soak import examples
 
 
 def record(id_: str, expected: str | None, decision: str | None, **rest: Any) -> CaseRecord:
@@ -146,7 +147,7 @@ def test_the_correction_counts_the_metrics_shown() -> None:
     assert [(d.name, d.p, d.adjusted) for d in alone] == [("decision_accuracy", mcnemar(1, 2), mcnemar(1, 2))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, 300), st.integers(0, 300))
 def test_mcnemar_is_the_exact_test_of_a_fair_coin(before: int, after: int) -> None:
     """As SciPy has it."""

@@ -19,6 +19,7 @@ from stillme.evaluation.runs.intervals import (
     upper_bound,
     wilson,
 )
+from tests.soak import examples
 
 COUNTS = [(0, 1), (1, 1), (0, 10), (1, 10), (5, 10), (10, 10), (3, 299), (150, 1000), (0, 5000), (49_321, 100_000)]
 CONFIDENCES = [0.5, 0.9, 0.95, 0.99, 0.9999]
@@ -64,7 +65,7 @@ def test_the_rule_of_three() -> None:
     assert upper_bound(0, 300) == pytest.approx(1 - 0.05 ** (1 / 300), abs=1e-12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(0, 20_000), st.data(), st.floats(0.0, 1.0))
 def test_the_tail_is_that_of_scipy(trials: int, data: st.DataObject, p: float) -> None:
     """The tail agrees with SciPy, where it is small in relation to its size as well."""
@@ -85,14 +86,14 @@ def test_tails_are_sums_of_probabilities(p: float) -> None:
         assert binomial_at_most(k, n, p) == pytest.approx(sum(masses[: k + 1]) if k >= 0 else 0.0, abs=1e-13)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.floats(0.01, 5000), st.floats(0.01, 5000), st.floats(0.0, 1.0, allow_subnormal=False))
 def test_the_incomplete_beta_function_is_that_of_scipy(a: float, b: float, x: float) -> None:
     """Also for parameters that are no counts."""
     assert incomplete_beta(x, a, b) == pytest.approx(special.betainc(a, b, x), rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(1, 5000), st.integers(1, 5000), st.floats(1e-9, 1 - 1e-9))
 def test_quantiles_undo_the_function(a: int, b: int, probability: float) -> None:
     """The function of its quantile is the probability again."""
@@ -115,7 +116,7 @@ def test_a_million_trials_are_no_trouble() -> None:
     assert (low, high) == pytest.approx(tuple(known), rel=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, 400), st.data())
 def test_intervals_hold_what_was_seen(trials: int, data: st.DataObject) -> None:
     """The observed share lies within, within [0, 1], and more confidence never shortens an interval."""

@@ -26,6 +26,7 @@ from stillme.evaluation.runs.metrics import (
     rate_of,
 )
 from stillme.evaluation.runs.records import CaseRecord, ClaimRecord
+from tests.soak import examples
 
 DECISIONS = ("answer", "ask_clarify", "refuse")
 
@@ -279,7 +280,7 @@ LABELLED = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(LABELLED)
 def test_scores_over_claims_are_those_of_scikit_learn(rows: list[tuple[bool, str, int]]) -> None:
     """Balanced accuracy, F1, precision, recall and the area under the curve, unsupported being what is to be found."""
@@ -299,7 +300,7 @@ def test_scores_over_claims_are_those_of_scikit_learn(rows: list[tuple[bool, str
         assert figure.value is None or 0 <= figure.low <= figure.value + 1e-12 <= figure.high + 2e-12 <= 1 + 2e-12
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(DECISIONS), st.sampled_from(DECISIONS)), min_size=1, max_size=60))
 def test_decisions_are_scored_as_scikit_learn_does(pairs: list[tuple[str, str]]) -> None:
     """Accuracy, the confusion table, and precision and recall of each decision."""

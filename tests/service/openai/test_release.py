@@ -21,6 +21,7 @@ from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
 from stillme.validators.base import Finding
 from stillme.verification.growing import Look
 from tests.service.guarding import CAU_HOI, CONTEXT, FALSE, NGU_CANH, QUESTION, SAI, TRUE, UNCITED
+from tests.soak import examples
 
 PASSAGES = [RetrievedPassage.model_validate(passage) for passage in CONTEXT]
 # The exact features alone: what is shown here does not depend on the model, and hundreds of examples do.
@@ -117,7 +118,7 @@ jumbled = st.lists(st.tuples(fragments, st.sampled_from(["", " ", "\n"])), min_s
 
 
 @given(jumbled, st.integers(0, 10_000))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_an_end_that_was_found_never_moves(text: str, at: int) -> None:
     """What is found in the beginning of a text is what is found there in the whole."""
     ends = ClaimEnds(PASSAGES)
@@ -127,7 +128,7 @@ def test_an_end_that_was_found_never_moves(text: str, at: int) -> None:
 
 
 @given(jumbled, st.lists(st.integers(0, 10_000), max_size=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_chunking_gives_the_same_pieces(text: str, at: list[int]) -> None:
     """The pieces are those of the text, however it arrives, and together they are the text."""
 
@@ -158,7 +159,7 @@ ENFORCING = Guard({"mode": "enforce", **EXACT})
 
 
 @given(answers, st.lists(st.integers(0, 1_000), max_size=6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_enforce_lets_no_character_of_an_unsupported_claim_through(
     claims: list[tuple[str, str]], at: list[int]
 ) -> None:
@@ -355,11 +356,11 @@ def streamed(count: int, language: str, *, lines: bool) -> tuple[int, int, int, 
 @pytest.mark.parametrize("language", ["en", "vi"])
 def test_a_streamed_answer_twice_as_long_takes_twice_the_work(language: str, lines: bool) -> None:
     """Each claim is judged once, and what is read for it does not grow with what went out before."""
-    out, judged, read, characters = streamed(40, language, lines=lines)
-    out2, judged2, read2, characters2 = streamed(80, language, lines=lines)
+    out, judged, read, characters = streamed(20, language, lines=lines)
+    out2, judged2, read2, characters2 = streamed(40, language, lines=lines)
 
-    assert (out, out2) == (40, 80)
-    assert (judged, judged2) == (40, 80)
+    assert (out, out2) == (20, 40)
+    assert (judged, judged2) == (20, 40)
     assert read2 <= 2.5 * read
     assert characters2 <= 2.5 * characters
 
@@ -370,7 +371,7 @@ long_jumbles = st.lists(st.tuples(fragments, st.sampled_from([" ", " ", "\n"])),
 
 
 @given(long_jumbles)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_long_text_goes_out_in_the_same_claims_as_a_whole_one(text: str) -> None:
     """Where reading begins anew is seen by nobody."""
     gate = ClaimGate(unseen, ClaimEnds(PASSAGES), most_characters=64_000)

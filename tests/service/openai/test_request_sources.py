@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
 from stillme.service.openai.request_sources import SOURCE_ROLES, Asked, asked_in, request_of, without_blocks
+from tests.soak import examples
 
 CONTEXT = '<context><source id="faq" title="Refunds" url="https://a.example/f">14 days.</source></context>'
 FAQ = RetrievedPassage(source_id="faq", text="14 days.", title="Refunds", url="https://a.example/f")
@@ -373,7 +374,7 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=30).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_nothing_is_lost_and_nothing_invented(text: str) -> None:
     """What is left and what became passages are stretches of the text, in order."""
     left, passages = without_blocks(text)

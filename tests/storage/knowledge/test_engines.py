@@ -24,6 +24,7 @@ from stillme.storage.knowledge.sqlite import SqliteStore
 from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
 from stillme.text.search_words import folded_words, marks_of
 from tests.chat.conftest import NewStore, new_location
+from tests.soak import examples
 
 MAKER = "tests/1"
 WIDTH = 8
@@ -313,7 +314,7 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=8).map(" ".join), min_size=1, max_size=8)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=TEXTS,
     asked=st.lists(WORDS, min_size=1, max_size=3),
