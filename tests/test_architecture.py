@@ -55,6 +55,7 @@ ORDER = [
     "evaluation",
     "pages",
     "chat",
+    "console",
     "service",
     "cli",
 ]
