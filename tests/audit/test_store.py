@@ -29,7 +29,16 @@ from stillme.errors import BackendError, InputError
 from stillme.guard import Occurrence
 from stillme.policy.sections import Retention
 from stillme.storage.audit import database
-from stillme.storage.audit.database import ASSIGNMENT, BODY, POLICY, REASON, RECORD, SCHEMA_TABLE, RowsRefusedError, migrations
+from stillme.storage.audit.database import (
+    ASSIGNMENT,
+    BODY,
+    POLICY,
+    REASON,
+    RECORD,
+    SCHEMA_TABLE,
+    RowsRefusedError,
+    migrations,
+)
 from tests.audit.conftest import KEY, NewStore, occurrence, request
 
 # The released steps of the schema: a store out there has taken them as they are, so none of them is ever changed.

@@ -49,7 +49,8 @@ def erase(store: AuditStore, wanted: Filter, *, who: str, why: str) -> list[str]
     named = {seq: entry.id for seq, entry in wanted_ones}
     begun = [entry.ref for _, entry in wanted_ones if entry.kind == "verdict" and entry.ref]
     named.update(_rows_with(store, f"SELECT seq, id FROM {RECORD} WHERE kind = 'opening' AND id", begun))  # noqa: S608
-    on_them = _rows_with(store, f"SELECT seq, id FROM {RECORD} WHERE kind IN ('review', 'appeal') AND ref", named.values())  # noqa: S608
+    said_of_them = f"SELECT seq, id FROM {RECORD} WHERE kind IN ('review', 'appeal') AND ref"  # noqa: S608
+    on_them = _rows_with(store, said_of_them, named.values())
     named.update(on_them)
     chosen = sorted(seq for (seq,) in _rows_with(store, f"SELECT seq FROM {BODY} WHERE seq", named))  # noqa: S608
     if not chosen:

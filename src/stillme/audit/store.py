@@ -318,7 +318,9 @@ def _insert(writing: Writing, linked: Sequence[Record]) -> None:
     writing.insert(RECORD, _RECORD_COLUMNS, rows)
     if bodies:
         writing.insert(BODY, ("seq", "salt", "text"), bodies)
-    add_reasons(writing, [(r.seq, e.at, e.reasons) for r in linked if (e := r.entry) and e.kind == "verdict" and e.reasons])
+    add_reasons(
+        writing, [(r.seq, e.at, e.reasons) for r in linked if (e := r.entry) and e.kind == "verdict" and e.reasons]
+    )
 
 
 def _plain(name: str) -> str:

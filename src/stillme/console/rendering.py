@@ -43,6 +43,11 @@ def _field(text: object) -> Markup:
     return Markup(html.escape(str(text)))  # noqa: S704
 
 
+def _breakable(code: str) -> Markup:
+    """A code that may break behind its underscores."""
+    return Markup("_<wbr>").join(code.split("_"))
+
+
 def _pretty(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -59,5 +64,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals["asset"] = lambda name: Markup(asset_address(name))  # noqa: S704
-    made.filters |= {"field": _field, "pretty": _pretty}
+    made.filters |= {"breakable": _breakable, "field": _field, "pretty": _pretty}
     return made

@@ -31,7 +31,9 @@ async def show(visit: Visit) -> Response:
     if asked.get("week"):
         body["week"] = asked["week"]
     found = await visit.api("POST", "/v1/reviews/next", body=body)
-    item = await visit.api("GET", f"/v1/traces/{again}") if again.replace("-", "").isalnum() and again else found["item"]
+    item = (
+        await visit.api("GET", f"/v1/traces/{again}") if again.replace("-", "").isalnum() and again else found["item"]
+    )
     agreement = await visit.api("GET", "/v1/reviews/agreement")
     return page(
         visit,

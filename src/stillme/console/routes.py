@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stillme.console import review, traces, try_it
+from stillme.console import overview, review, rollout, traces, try_it
 from stillme.console.account import Account
 from stillme.console.rendering import ASSETS, asset, asset_address
 from stillme.console.shell import Ask, Handler, Shell, SignIn
@@ -36,6 +36,9 @@ def console_routes(ask: Ask, sign_in: SignIn) -> APIRouter:
         ("GET", "/traces/{trace}/packet", traces.packet),
         ("GET", "/review", review.show),
         ("POST", "/review", review.submit),
+        ("GET", "/overview", overview.show),
+        ("GET", "/rollout", rollout.show),
+        ("POST", "/rollout", rollout.submit),
     ]
     for routes, is_public in ((public, True), (pages, False)):
         for method, path, handler in routes:

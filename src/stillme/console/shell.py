@@ -38,7 +38,7 @@ THEME: Final = "stillme_theme"
 THEMES: Final = ("auto", "light", "dark")
 YEAR_S: Final = 31_536_000
 MOST_FIELDS: Final = 1_000
-TOKEN: Final = "form_token"
+TOKEN: Final = "form_token"  # noqa: S105  (the name of a field)
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -50,7 +50,13 @@ HEADERS: Final = {
     "vary": "Cookie, Accept-Language",
 }
 # The pages in the order of the menu: name, address, the scope that opens it.
-PAGES: Final = (("try", "/try", "viewer"), ("traces", "/traces", "viewer"), ("review", "/review", "reviewer"))
+PAGES: Final = (
+    ("try", "/try", "viewer"),
+    ("overview", "/overview", "viewer"),
+    ("traces", "/traces", "viewer"),
+    ("review", "/review", "reviewer"),
+    ("rollout", "/rollout", "viewer"),
+)
 
 
 class Ask(Protocol):

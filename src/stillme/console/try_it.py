@@ -38,7 +38,9 @@ class Attempt:
     @property
     def request(self) -> dict[str, Any]:
         """The request that the form stands for; passages without a text are left out."""
-        given = [(name.strip() or f"source-{n}", text) for n, (name, text) in enumerate(self.passages, 1) if text.strip()]
+        given = [
+            (name.strip() or f"source-{n}", text) for n, (name, text) in enumerate(self.passages, 1) if text.strip()
+        ]
         return {
             "query": self.query,
             "draft_answer": self.draft,
@@ -102,7 +104,9 @@ async def _answer(visit: Visit, attempt: Attempt, chosen: str = "") -> Response:
     }
     if visit.request.headers.get(FRAGMENT):
         return fragment(visit, "verdict_pane.html", status, **view)
-    return page(visit, "try.html", status, examples=examples().values(), chosen=chosen, modes=MODES, policies=POLICIES, **view)
+    return page(
+        visit, "try.html", status, examples=examples().values(), chosen=chosen, modes=MODES, policies=POLICIES, **view
+    )
 
 
 async def _verdict(visit: Visit, attempt: Attempt) -> VerdictView:

@@ -30,6 +30,7 @@ from stillme.errors import InputError, StillMeError
 from stillme.guard import Guard
 from stillme.llm.breaker import Breaker
 from stillme.llm.providers import OpenAICompatible
+from stillme.policy.reader import PRESETS
 from stillme.service.auth import Keys
 from stillme.service.chat import Chat
 from stillme.service.inside import Inside
@@ -41,6 +42,7 @@ from stillme.service.openai.completions import completions_routes
 from stillme.service.openai.guarded import Parts as GuardedParts
 from stillme.service.openai.litellm import GuardrailRequest, litellm_routes
 from stillme.service.openapi import problems, with_components
+from stillme.service.overview import Overview
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
@@ -217,10 +219,18 @@ def _add_console(app: FastAPI, parts: Parts) -> Sessions:
     Trial(parts.guard, parts.pool, settings).add_to(app)
     Traces(parts.store, parts.guard, parts.pool, settings).add_to(app)
     Reviews(parts.store, parts.pool, settings).add_to(app)
+    Overview(parts.store, parts.guard, parts.pool, settings, _policy_file(parts)).add_to(app)
     file = Path(settings.data) / "console.db"
     sessions = Sessions(file, settings.session_idle_s, settings.session_longest_s)
     app.include_router(console_routes(Inside(app), KeySignIn(parts.keys, sessions)))
     return sessions
+
+
+def _policy_file(parts: Parts) -> Path | None:
+    """The file of the policy in force, where its own mode is the one in force."""
+    chat = parts.pipeline.settings
+    is_file = chat.policy_source is not None and chat.policy_source not in PRESETS
+    return Path(str(chat.policy_source)) if is_file and not chat.mode else None
 
 
 def _guarded(parts: Parts) -> GuardedParts:
@@ -322,7 +332,9 @@ def _describe(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = with_components(framework(), VerifyRequest, Batch, ChatRequest, GuardrailRequest, TrialRequest, *REVIEW_BODIES)
+            app.openapi_schema = with_components(
+                framework(), VerifyRequest, Batch, ChatRequest, GuardrailRequest, TrialRequest, *REVIEW_BODIES
+            )
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # the way the framework documents for it

@@ -30,7 +30,18 @@ IMPLIES: Final[Mapping[str, tuple[Scope, ...]]] = {
     "admin": SCOPES,  # type: ignore[dict-item]  # which are the scopes
 }
 # The pages of the console: they let everyone in and show what the API lets whoever has signed in see.
-CONSOLE: Final = ("/", "/try", "/traces", "/review", "/sign-in", "/sign-out", "/preferences", "/assets")
+CONSOLE: Final = (
+    "/",
+    "/try",
+    "/overview",
+    "/traces",
+    "/review",
+    "/rollout",
+    "/sign-in",
+    "/sign-out",
+    "/preferences",
+    "/assets",
+)
 # What is open to everyone, and what a path needs otherwise; a path that is not named here needs `admin`.
 OPEN: Final = ("/healthz", "/readyz", "/docs", "/openapi.json", *CONSOLE)
 NEEDS: Final[tuple[tuple[str, Scope], ...]] = (
@@ -48,6 +59,9 @@ NEEDS: Final[tuple[tuple[str, Scope], ...]] = (
     ("/v1/try", "viewer"),
     ("/v1/traces", "viewer"),
     ("/v1/reviews", "reviewer"),
+    ("/v1/overview", "viewer"),
+    ("/v1/rollout/step", "operator"),
+    ("/v1/rollout", "viewer"),
 )
 NOBODY: Final = hashlib.sha256(b"").hexdigest()
 

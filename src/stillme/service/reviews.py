@@ -42,7 +42,9 @@ class NextRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     queue: Queue = "sample"
-    week: str | None = Field(None, description="an ISO week such as 2026-W46; without it the last whole one with verdicts")
+    week: str | None = Field(
+        None, description="an ISO week such as 2026-W46; without it the last whole one with verdicts"
+    )
     skip: list[str] = Field(default_factory=list, max_length=500, description="traces to leave out")
     reviewer: str | None = Field(None, max_length=100, description="only without API keys: with one, its name counts")
 
@@ -55,7 +57,9 @@ class ReviewRequest(BaseModel):
     trace: str
     label: str
     note: str = ""
-    unsupported: list[int] | None = Field(None, description="claims that no source supports, from 1; null: not looked at")
+    unsupported: list[int] | None = Field(
+        None, description="claims that no source supports, from 1; null: not looked at"
+    )
     reviewer: str | None = Field(None, max_length=100, description="only without API keys: with one, its name counts")
 
 

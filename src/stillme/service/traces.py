@@ -96,7 +96,20 @@ class Traces:
     ) -> TracePage:
         """Verdicts that fulfil every filter, the newest first unless told otherwise."""
         wanted = Search(
-            since, until, decision, action, mode, language, caller, band, domain, session, request_id, reason, label, text
+            since,
+            until,
+            decision,
+            action,
+            mode,
+            language,
+            caller,
+            band,
+            domain,
+            session,
+            request_id,
+            reason,
+            label,
+            text,
         )
         return await self._work(lambda store: _page(store, wanted, order, after, limit))
 
@@ -155,10 +168,14 @@ def entry_of(record: Record) -> Entry:
     return record.entry
 
 
-def _page(store: AuditStore, wanted: Search, order: Literal["newest", "oldest"], after: str | None, most: int) -> TracePage:
+def _page(
+    store: AuditStore, wanted: Search, order: Literal["newest", "oldest"], after: str | None, most: int
+) -> TracePage:
     page = search(store, wanted, order=order, after=after, most=most)
     labels = labels_of(store, [record.entry.id for record in page.records if record.entry])
-    rows = [{**row_of(record), "labels": labels.get(record.entry.id if record.entry else "", [])} for record in page.records]
+    rows = [
+        {**row_of(record), "labels": labels.get(record.entry.id if record.entry else "", [])} for record in page.records
+    ]
     return TracePage(traces=rows, next=page.next, searched_to=page.searched_to)
 
 
@@ -174,7 +191,9 @@ def recorded_verdict(store: AuditStore, record: Record) -> dict[str, Any]:
     readable = text_state(entry) in ("kept", "redacted")
     return {
         **row_of(record),
-        "verdict": dict(case.verdict) if not isinstance(case.verdict, BaseModel) else case.verdict.model_dump(mode="json"),
+        "verdict": dict(case.verdict)
+        if not isinstance(case.verdict, BaseModel)
+        else case.verdict.model_dump(mode="json"),
         "request": request_in(entry) if readable and case.request is not None else None,
         "notice": case.notice,
         "policy_text": case.policy_text,

@@ -19,7 +19,17 @@ from typing import Final, Literal, get_args
 
 from stillme.errors import InputError, nearest, shown
 
-__all__ = ["LABELS", "Agreement", "Disagreement", "Figure", "Label", "PairAgreement", "Review", "agreement", "kappa_interval"]
+__all__ = [
+    "LABELS",
+    "Agreement",
+    "Disagreement",
+    "Figure",
+    "Label",
+    "PairAgreement",
+    "Review",
+    "agreement",
+    "kappa_interval",
+]
 
 Label = Literal["correct", "false_refusal", "missed_hallucination", "wrong_reason", "unclear"]
 LABELS: Final[tuple[str, ...]] = get_args(Label)
