@@ -101,7 +101,7 @@ LOOKS = [
 
 @full
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", ["/", "/try?example=conflict&policy=strict", "/try?blank", "/traces", "/traces?since=2999-01-01", "/traces/trace-0000-console", "/traces/nothing", "/review", "/review?queue=disagreements"])  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/try?example=conflict&policy=strict", "/try?blank", "/traces", "/traces?since=2999-01-01", "/traces/trace-0000-console", "/traces/nothing", "/review", "/review?queue=disagreements", "/overview", "/rollout"])  # fmt: skip
 def test_axe_finds_nothing_to_object_to(console: Service, new_page: NewPage, path: str, look: dict[str, Any]) -> None:
     """WCAG 2.2 AA as far as a program can tell, with everything unfolded; and no page is wider than its window."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -139,6 +139,33 @@ def test_the_first_paint_does_not_jump(console: Service, new_page: NewPage) -> N
     )
 
     assert shift < 0.1
+
+
+# a promotion
+
+
+@full
+def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: NewPage) -> None:
+    """An operator reads what is missing, goes on with a reason, sees it in the record, and goes back."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("mode: monitor\n", encoding="utf-8")
+    with running(tmp_path / "data", {"STILLME_POLICY": str(policy)}) as service:
+        fill(service, verdicts())
+        page = new_page(service, "/rollout")
+        assert page.locator(".checks .failed, .checks .unknown").count() > 0
+        page.click("text=Go on to warn")
+        page.wait_for_selector(".notice.care")
+        page.fill("#why-on", "A pilot at one branch, agreed with the risk officer.")
+        page.click("text=Go on to warn")
+        page.wait_for_selector("text=A pilot at one branch")
+        assert policy.read_text(encoding="utf-8") == "mode: warn\n"
+        service.parts.guard._watcher.poll()
+        page.reload()
+        page.fill("#why-monitor", "Too many notes.")
+        page.click("text=Go back to monitor")
+        page.wait_for_selector("text=Too many notes.")
+
+    assert policy.read_text(encoding="utf-8") == "mode: monitor\n"
 
 
 # an attacker

@@ -48,6 +48,16 @@ def _breakable(code: str) -> Markup:
     return Markup("_<wbr>").join(code.split("_"))
 
 
+def _coded(text: str) -> Markup:
+    """A sentence whose parts between backticks are commands."""
+    escape = ESCAPING["html"]
+    parts = [
+        escape(part) if n % 2 == 0 else Markup("<code>{}</code>").format(escape(part))
+        for n, part in enumerate(text.split("`"))
+    ]
+    return Markup("").join(parts)
+
+
 def _pretty(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -64,5 +74,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals["asset"] = lambda name: Markup(asset_address(name))  # noqa: S704
-    made.filters |= {"breakable": _breakable, "field": _field, "pretty": _pretty}
+    made.filters |= {"breakable": _breakable, "coded": _coded, "field": _field, "pretty": _pretty}
     return made
