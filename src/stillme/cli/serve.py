@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["keys", "serve"]
 
-SCOPE_HELP = "What the key opens: verify, chat or admin (everything). May be given several times."
+SCOPE_HELP = (
+    "What the key opens: verify, chat, viewer, reviewer, operator or admin (everything). May be given several times."
+)
 VARIABLES = {
     "host": "STILLME_HOST",
     "port": "STILLME_PORT",
@@ -59,7 +61,7 @@ def serve(**flags: Any) -> None:
 
 
 def _tell(address: str) -> None:
-    print_text(f"StillMe serves at {address} (try {address}/docs); Ctrl-C stops it.")
+    print_text(f"StillMe serves at {address} (open it; {address}/docs is the API); Ctrl-C stops it.")
     for line in _told():
         click.echo(line, err=True)
 

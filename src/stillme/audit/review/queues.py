@@ -133,8 +133,10 @@ def hand_out(
 
     def work(writing: Writing) -> str | None:
         at, until = instant(now), instant(now + HELD)
-        open_ones = _waiting(writing, queue, traces, reviewer)
-        held = dict(writing.rows(f"SELECT trace, reviewer FROM {ASSIGNMENT} WHERE until > ?", [at]))  # noqa: S608
+        named = _reviewers(writing, traces)
+        open_ones = _waiting(named, queue, traces, reviewer)
+        rows = writing.rows(f"SELECT trace, reviewer FROM {ASSIGNMENT} WHERE until > ?", [at])  # noqa: S608
+        held = {trace: who for trace, who in rows if who not in named.get(trace, ())}
         free = [trace for trace in open_ones if trace not in skip and held.get(trace, reviewer) == reviewer]
         chosen = next((trace for trace in free if trace in held), free[0] if free else None)
         writing.rows(f"DELETE FROM {ASSIGNMENT} WHERE until <= ? OR reviewer = ?", [at, reviewer])  # noqa: S608
@@ -154,8 +156,7 @@ def progress_of(store: AuditStore, queue: str, traces: Sequence[str]) -> Progres
     return Progress(len(traces), done)
 
 
-def _waiting(reading: Any, queue: str, traces: Sequence[str], reviewer: str) -> list[str]:
-    named = _reviewers(reading, traces)
+def _waiting(named: Mapping[str, set[str]], queue: str, traces: Sequence[str], reviewer: str) -> list[str]:
     if queue == "second":
         return [trace for trace in traces if len(named[trace]) == 1 and reviewer not in named[trace]]
     if queue == "disagreements":
