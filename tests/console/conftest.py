@@ -54,7 +54,8 @@ def verdicts(requests: list[dict[str, Any]] = REQUESTS) -> list[Occurrence]:
 
 def fill(service: Service, given: list[Occurrence], times: int = 1) -> list[str]:
     """Record each verdict so often, a second apart, up to now; their traces."""
-    now, made = datetime.now(UTC), []
+    now = datetime.now(UTC)
+    made: list[Occurrence] = []
     for n in range(times * len(given)):
         each = given[n % len(given)]
         verdict = each.verdict.model_copy(update={"validator_trace_id": f"trace-{n:04}-console"})
@@ -147,7 +148,8 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
     """Opens a page of a service; whatever it asks of other hosts, or says of errors, fails the test."""
-    contexts, troubles = [], []
+    contexts: list[Any] = []
+    troubles: list[str] = []
 
     def open_page(service: Service, path: str = "/", **options: Any) -> Any:
         context = browser.new_context(

@@ -47,7 +47,8 @@ def test_pages_follow_one_another(start: Start, visitor: NewVisitor) -> None:
     """By a link that keeps the filters; none is shown twice."""
     service = start()
     fill(service, verdicts()[:1], times=120)
-    someone, seen, path = visitor(service), [], "/traces?decision=refuse"
+    someone, path = visitor(service), "/traces?decision=refuse"
+    seen: list[str] = []
     while path:
         page = someone.get(path).text
         seen += re.findall(r'class="row-link" href="/traces/([^"]+)"', page)

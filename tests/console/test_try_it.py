@@ -30,7 +30,7 @@ def test_the_first_page_shows_a_verdict_before_anything_is_typed(console: Servic
 
     assert "Từ chối" in page
     assert 'class="c-1 claim contradicted"' in page
-    assert 'class="c-1 contradicted quote"' in page
+    assert 'class="c-1 quote contradicted"' in page
 
 
 @pytest.mark.parametrize("name", sorted(examples()))

@@ -72,7 +72,8 @@ def chart_of(days: Sequence[Mapping[str, Any]]) -> Chart:
 
 def _bar(n: int, day: Mapping[str, Any], step: float, top: int, *, is_labelled: bool) -> Bar:
     following = (date.fromisoformat(day["day"]) + timedelta(days=1)).isoformat()
-    parts, y = [], float(HEIGHT)
+    parts: list[Part] = []
+    y = float(HEIGHT)
     for decision in DECISIONS:
         count = day["decisions"].get(decision, 0)
         if count:
