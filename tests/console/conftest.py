@@ -16,7 +16,9 @@ import pytest
 
 from stillme.guard import Guard, Occurrence
 from tests.audit.conftest import Caught
-from tests.service.conftest import Service, running
+from tests.service.conftest import Service, running, start
+
+__all__ = ["NewVisitor", "Visitor", "fill", "full", "start", "verdicts"]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
