@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, takewhile
 from numbers import Real
 from typing import Any, Final, get_args
@@ -25,8 +26,9 @@ from stillme.grounding.passage_index import Library
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
+from stillme.grounding.talk import only_talks
 from stillme.grounding.wrapping import Asked, asked_by, known_from
-from stillme.languages import is_served
+from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
 from stillme.questions.answer_language import requested_language
@@ -213,12 +215,18 @@ class Evidence:
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
         headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
-        known = known_from(self.library.index.keys(), headings)
+        known = known_from(self.library.index.keys(), headings, self._talks)
         settled = self._beginning.claims if self._beginning else []
         found = find_claims(
             self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known, settled[: self._settled]
         )
         return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
+
+    @property
+    def _talks(self) -> Callable[[str, bool], bool] | None:
+        """Who tells talk from statements; nobody without an embedding model, or where it cannot read the draft."""
+        unread = has(identify(self.draft), "accents") and not self.draft.accented
+        return None if self.embed is None or unread else partial(only_talks, self.embed)
 
     def _is_computed(self, claim: Claim) -> bool:
         """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""

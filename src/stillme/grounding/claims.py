@@ -27,6 +27,7 @@ HEADING_MARKS: Final = ("#", "\\section", "\\subsection", "\\chapter", "\\paragr
 # What may stand before the words of a line that is an item of a list.
 ITEM: Final = re.compile(r"[ \t]*+(?:(?:\d{1,3}+[.)]|[-*•+])[ \t]++)?+")
 UNDERLINE: Final = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)")
+EMPHASIS: Final = frozenset({"*", "**", "***", "_", "__"})
 LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
 MOST_IN_A_FRAGMENT: Final = 1
@@ -204,7 +205,9 @@ class _Reader:
         other = self._is_opinion(w, cites) or self._is_self(w, cites) or self._is_fragment(w, cites)
         if other:
             return other
-        return "announcement" if self._announces(w, s, cites) else FACT
+        if self._announces(w, s, cites):
+            return "announcement"
+        return "courtesy" if not cites and self._only_talks(w) else FACT
 
     # the kinds
 
@@ -233,7 +236,7 @@ class _Reader:
 
     def _is_label(self, w: Wrapping, s: Sentence) -> bool:
         """A line that names what follows it: no figure, nothing denied, no verb, no full stop."""
-        ends = self.draft.words[s.last - 1].text
+        ends = next((word.text for word in self.draft.words[s.first : s.last][::-1] if word.text not in EMPHASIS), "")
         return (
             len(w.content) <= MOST_IN_A_LABEL
             and ends not in ".!…"
@@ -303,6 +306,14 @@ class _Reader:
         )
         return not w.has_figure and not named and not self._speaks_of_the_matter(w)
 
+    def _only_talks(self, w: Wrapping) -> bool:
+        """Whether the classifier takes what is left for talk; what may be read as a yes or no to the question is none."""
+        lexicon = claim_lexicon()
+        answers = self.asked.yes_or_no and (
+            w.denies() or not lexicon.names(self.draft, *w.outer).isdisjoint(("assent", "agreeing"))
+        )
+        return not answers and (w.only_talks(*w.outer) or w.only_talks(w.first, w.last))
+
     def _is_self(self, w: Wrapping, cites: bool) -> str | None:
         """What the assistant says of itself, as long as it does not speak of the matter."""
         if "refusal" in w.names or cites or w.has_figure:
@@ -333,11 +344,13 @@ class _Reader:
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:
-    """A heading in Markdown or LaTeX, an underlined or a bold line of its own, or the header row of a table."""
+    """A heading in Markdown or LaTeX, an underlined, a bold or a shouted line of its own, or the header row of a table."""
     start, end = draft.line(s.start)
     start += ITEM.match(draft.raw[start : start + LONGEST_HEADING]).end()  # type: ignore[union-attr]  # it matches everywhere
     opening = draft.raw[start : start + LONGEST_HEADING]
     if opening.startswith(HEADING_MARKS) or UNDERLINE.match(draft.raw[end + 1 : end + LONGEST_HEADING]):
+        return True
+    if s.end - s.start >= end - start and draft.raw[start:end].isupper() and end - start <= LONGEST_HEADING:
         return True
     if opening.startswith(("**", "__")) and end - start <= LONGEST_HEADING:
         line = draft.raw[start:end].strip()

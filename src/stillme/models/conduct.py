@@ -20,7 +20,7 @@ from stillme.models.words import words
 if TYPE_CHECKING:
     from stillme.models.embedding import Kind
 
-__all__ = ["CLASSES", "FILE", "KIND", "WIDTH", "Class", "ConductModel", "conduct_model", "mean_vector"]
+__all__ = ["CLASSES", "FILE", "KIND", "WIDTH", "Class", "ConductModel", "conduct_model", "mean_vector", "probability"]
 
 Class = Literal["asked", "given", "person", "choice", "sell"]
 CLASSES: Final[tuple[Class, ...]] = ("asked", "given", "person", "choice", "sell")
@@ -70,14 +70,15 @@ class ConductModel:
         return row
 
     def _possible(self, name: Class, row: Any) -> bool:
-        return _probability(float(self._cheap[name] @ row)) >= self.look_at[name]
+        return probability(float(self._cheap[name] @ row)) >= self.look_at[name]
 
     def _full_score(self, name: Class, vector: Any, row: Any) -> float:
         weights = self._full[name]
-        return _probability(float(weights[:WIDTH] @ vector.astype("float64")) + float(weights[WIDTH:] @ row))
+        return probability(float(weights[:WIDTH] @ vector.astype("float64")) + float(weights[WIDTH:] @ row))
 
 
-def _probability(logit: float) -> float:
+def probability(logit: float) -> float:
+    """The probability of log odds, to three decimals so that it is the same on every machine."""
     return round(1 / (1 + exp(-max(-30.0, min(30.0, logit)))), SCORE_DECIMALS)
 
 
