@@ -92,7 +92,7 @@ if (live) {
 // Review: one key a label; a label that could not be sent waits in this browser and is sent again.
 const desk = document.querySelector("form[data-review]");
 if (desk) {
-  const OUTBOX = "stillme-outbox";
+  const OUTBOX = `stillme-outbox ${desk.dataset.who}`; // a label is sent under the name it was given under
   const waitingLabels = () => JSON.parse(localStorage.getItem(OUTBOX) ?? "[]");
   const keep = (labels) => localStorage.setItem(OUTBOX, JSON.stringify(labels));
   const box = document.querySelector(".outbox");
@@ -103,7 +103,8 @@ if (desk) {
       body.set("form_token", desk.elements.form_token.value);
       let response;
       try { response = await fetch(desk.action, { method: "POST", body, headers: { "x-fragment": "1" } }); } catch { showBox(); return false; }
-      if (response.status >= 500 || response.status === 429 || response.redirected) { showBox(); return false; }
+      if (response.redirected) { location.assign("/sign-in?to=%2Freview"); return false; }
+      if (!response.ok && response.status !== 404 && response.status !== 422) { showBox(); return false; }
       keep(waitingLabels().slice(1));
     }
     showBox();
