@@ -184,8 +184,8 @@ def _history(store: AuditStore) -> list[dict[str, Any]]:
     for record in newest(store, Filter(kind="promotion"), 20):
         if record.entry is not None:
             meta = json.loads(record.entry.meta)
-            said = {name: meta.get(name) for name in ("from", "to", "why")}
-            found.append({**said, "at": record.entry.at, "by": record.entry.caller, "how": record.entry.label})
+            step = {"from": meta.get("from"), "to": meta.get("to"), "why": meta.get("why")}
+            found.append({**step, "at": record.entry.at, "by": record.entry.caller, "how": record.entry.label})
     return found
 
 
