@@ -25,7 +25,7 @@ def test_a_newcomer_gets_a_verdict_without_reading_anything(console: Service, ne
     assert page.inner_text(".decision") == "Refuse"
 
     page.fill("#draft", "You can return unused gear within 30 days of delivery [1].")
-    page.wait_for_function("document.querySelector('.decision').textContent === 'Answer'")
+    page.wait_for_function("() => document.querySelector('.decision').textContent === 'Answer'")
 
     assert page.locator(".draft .supported").count() > 0
 
@@ -49,7 +49,7 @@ def test_a_claim_can_be_copied_and_saved(console: Service, new_page: NewPage) ->
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.click("text=Copy as")
     page.click("[data-copy] >> nth=0")
-    page.wait_for_function("document.getElementById('status').textContent === 'Copied'")
+    page.wait_for_function("() => document.getElementById('status').textContent === 'Copied'")
     assert page.evaluate("navigator.clipboard.readText()").startswith("curl -s http://127.0.0.1")
 
     page.click("text=Save as a trace")

@@ -23,14 +23,15 @@ const tie = (element) => {
 };
 let lit = [];
 function light(element) {
-  const names = element ? tie(element) : [];
+  const found = element ? tie(element) : [];
+  const names = found.length ? found : tie(document.activeElement); // a page that scrolls under the pointer keeps the focus lit
   for (const each of lit) each.classList.remove("lit");
   lit = names.flatMap((name) => [...document.getElementsByClassName(name)]);
   for (const each of lit) each.classList.add("lit");
 }
 document.addEventListener("pointerover", (event) => light(event.target));
 document.addEventListener("focusin", (event) => light(event.target));
-document.addEventListener("focusout", () => light(null));
+document.addEventListener("focusout", () => requestAnimationFrame(() => light(null)));
 
 function copyButtons(root) {
   for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
