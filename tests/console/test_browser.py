@@ -153,16 +153,16 @@ def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: 
         fill(service, verdicts())
         page = new_page(service, "/rollout")
         assert page.locator(".checks .failed, .checks .unknown").count() > 0
-        page.click("text=Go on to warn")
+        page.click("button:has-text('Go on to warn')")
         page.wait_for_selector(".notice.care")
         page.fill("#why-on", "A pilot at one branch, agreed with the risk officer.")
-        page.click("text=Go on to warn")
+        page.click("button:has-text('Go on to warn')")
         page.wait_for_selector("text=A pilot at one branch")
         assert policy.read_text(encoding="utf-8") == "mode: warn\n"
         service.parts.guard._watcher.poll()
         page.reload()
         page.fill("#why-monitor", "Too many notes.")
-        page.click("text=Go back to monitor")
+        page.click("button:has-text('Go back to monitor')")
         page.wait_for_selector("text=Too many notes.")
 
     assert policy.read_text(encoding="utf-8") == "mode: monitor\n"
