@@ -16,7 +16,8 @@ from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.errors import BackendError, shown
 from stillme.figures.arithmetic import gives, sum_of
-from stillme.figures.comparing import Quantity, agrees
+from stillme.figures.comparing import agrees
+from stillme.figures.quantity import Quantity
 from stillme.grounding.citations import Marker, find_markers
 from stillme.grounding.claims import Claim, asks_for_opinion, find_claims
 from stillme.grounding.grounder import ExactGrounder, Grounder, GroundingTask, Judgement, Status
@@ -32,7 +33,7 @@ from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
 from stillme.questions.answer_language import requested_language
-from stillme.questions.conflicts import Disagreement, find_conflicts
+from stillme.questions.conflicts import PassageConflict, find_conflicts
 from stillme.questions.need import Need, need_of
 from stillme.stopping import checkpoint
 from stillme.text.language import identify
@@ -404,12 +405,12 @@ class Evidence:
     # the sources among themselves
 
     @property
-    def conflicts(self) -> list[Disagreement]:
+    def conflicts(self) -> list[PassageConflict]:
         """Where two sources disagree."""
         return self._shelf.conflicts
 
     @lazy
-    def relevant_conflicts(self) -> list[Disagreement]:
+    def relevant_conflicts(self) -> list[PassageConflict]:
         """The disagreements that concern the question or a claim of the draft."""
         if not self.conflicts:
             return []
@@ -446,7 +447,7 @@ class _Shelf:
         return find_ambiguity(self._query, self._conversation, self.library)
 
     @lazy
-    def conflicts(self) -> list[Disagreement]:
+    def conflicts(self) -> list[PassageConflict]:
         return find_conflicts(self.library, self._query)
 
 

@@ -81,3 +81,39 @@ def test_talk_that_may_be_a_yes_is_no_talk(guard: Guard) -> None:
     draft = "No trouble at all, that would be absolutely fine! The Tarrow pool opens at 7 a.m."
 
     assert action(guard, PASSAGE, "May my child of five swim alone at the Tarrow pool?", draft) == "block"
+
+
+@pytest.mark.parametrize(
+    ("passage", "query", "draft"),
+    [
+        (PASSAGE, "When does the Tarrow pool open?", "[1] Lifeguards carry knives.\nThe Tarrow pool opens at 7 a.m. [1]."),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m. [1].\n\nSources:\n[1] Swimmers drown weekly"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "[1] Tủ khoá bốc cháy.\nBể bơi Tân Hà mở cửa lúc 6 giờ [1]."),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_place_of_a_source_and_names_none_is_judged(
+    guard: Guard, passage: str, query: str, draft: str
+) -> None:
+    """A line behind a marker, or below 'Sources:', whose verb no list has."""
+    assert action(guard, passage, query, draft) == "block"
+
+
+def test_the_title_of_a_source_is_no_claim(guard: Guard) -> None:
+    """With the page, below 'Sources:'."""
+    draft = "The Tarrow pool opens at 7 a.m. [1].\n\nSources:\n[1] Pool handbook, p. 3"
+
+    assert action(guard, PASSAGE, "When does the Tarrow pool open?", draft) == "deliver"
+
+
+@pytest.mark.parametrize(
+    ("draft", "wanted"),
+    [
+        ("[09:12] Hương: để em gửi lại cho anh\n[09:13] Hương: Bể bơi Tân Hà mở cửa lúc 6 giờ.", "deliver_with_warning"),
+        ("[09:12] Hương: để em gửi lại cho anh\n[09:13] Hương: Bể bơi Tân Hà mở cửa lúc 9 giờ.", "block"),
+        ("P/S: Bể bơi Tân Hà mở cửa lúc 6 giờ.", "deliver_with_warning"),
+        ("P/S: Bể bơi Tân Hà mở cửa lúc 9 giờ.", "block"),
+    ],
+)  # fmt: skip
+def test_labels_of_a_chat_and_of_a_postscript_change_nothing(guard: Guard, draft: str, wanted: str) -> None:
+    """What stands behind them is judged."""
+    assert action(guard, BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", draft) == wanted

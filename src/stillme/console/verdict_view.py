@@ -10,7 +10,7 @@ from typing import Any
 
 from stillme.audit.review.cases import PacketContent, ReviewLine
 from stillme.console.words import ConsoleWords
-from stillme.contract import VerifyRequest, parse_request
+from stillme.contract import RetrievedPassage, VerifyRequest, parse_request
 from stillme.errors import InputError
 from stillme.pages.marks import Mark, Note, Stretch, stretches
 from stillme.pages.packet import Packet
@@ -41,21 +41,37 @@ class VerdictView(Packet):
                 marks.append(Mark(*claim.place, f"c-{claim.number} claim {claim.look}", note))
         return stretches(self.draft, marks)
 
-    def _quotes(self) -> Mapping[int, list[Mark]]:
+    @cached_property
+    def quotes(self) -> Mapping[int, list[Mark]]:
+        """Where the quotes of claims and conflicts stand in the passages, by the number of the passage."""
         found: dict[int, list[Mark]] = defaultdict(list)
         for claim in self.claims:
             note = Note(str(claim.number), f"{claim.look} c-{claim.number}", f"claim-{claim.number}")
             self._find(claim.quote, claim.sources, f"c-{claim.number} quote {claim.look}", note, found)
-        for conflict in self.conflicts:
-            note = Note(self.say("passage.conflict", number=conflict.number), "ask", f"conflict-{conflict.number}")
-            for source, quote in conflict.statements:
+        for n, (_, statements) in enumerate(self.conflicts, start=1):
+            note = Note(self.say("passage.conflict", number=n), "ask", f"conflict-{n}")
+            for source, quote in statements:
                 self._find(quote, [source], "quote stated", note, found)
         return found
 
     @property
-    def tone(self) -> str:
-        """The tone of the decision."""
-        return self.tiles[0].tone
+    def passages(self) -> list[tuple[int, RetrievedPassage, list[Stretch]]]:
+        """The passages, each with its number and its marked text."""
+        return [(n, given, self.quoted(n, given)) for n, given in enumerate(self._passages, start=1)]
+
+    @property
+    def checks(self) -> list[dict[str, Any]]:
+        """What each validator found, as a row of a table."""
+        names = ("validator", "outcome", "gate", "detail")
+        return [
+            {
+                **{name: text(row, name) for name in names},
+                "tone": self.tone(row),
+                "elapsed": number(row, "elapsed_ms", ".2f"),
+                "repaired": row.get("repaired") is True,
+            }
+            for row in rows(self.verdict, "findings")
+        ]
 
     @property
     def total_ms(self) -> str:

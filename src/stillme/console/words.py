@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from stillme.languages import DEFAULT, is_served, language_of, languages
-from stillme.pages.rendering import Words
+from stillme.pages.rendering import PageWords
 
 __all__ = ["ConsoleWords", "choices", "preferred"]
 
 
-class ConsoleWords(Words):
+class ConsoleWords(PageWords):
     """What the console says."""
 
     def __init__(self, language: str) -> None:

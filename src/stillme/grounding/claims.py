@@ -149,6 +149,13 @@ class _Reader:
     def _opens_list(self, s: Sentence) -> bool:
         return _at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"
 
+    def _before_last_line(self, s: Sentence) -> bool:
+        """Whether one more line follows, and no other."""
+        below = self.draft.raw[s.end : s.end + LONGEST_HEADING + 1].strip()
+        return (
+            len(below) <= LONGEST_HEADING and "\n" in self.draft.raw[s.end :][:3] and "\n" not in below and bool(below)
+        )
+
     def _names_sources(self, s: Sentence) -> bool:
         return "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
 
@@ -173,7 +180,7 @@ class _Reader:
         if (not w.spoken and not w.peeled) or w.only_numbers:
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
-        closes = s.first > 0 and self.draft.words[s.last - 1].text == ","
+        closes = s.first > 0 and (self.draft.words[s.last - 1].text == "," or self._before_last_line(s))
         leaving = "valediction" in claim_lexicon().names(self.draft, s.first, s.last)
         self.takes_leave = kind != FACT and (leaving or (kind == "courtesy" and closes))
         return kind
@@ -226,13 +233,15 @@ class _Reader:
         return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
 
     def _names_a_source(self, w: Wrapping) -> bool:
-        """Whether a line only gives the title, name or address of a source, or is a label and no statement."""
+        """Whether a line only gives the title, name or address of a source: at least half of it is what the sources are called."""
         words = self.draft.words
         left = [
             i for i in w.content if words[i].stem not in self.known.titles and words[i].folded not in self.known.titles
         ]
         figures = [i for i in left if words[i].number and not w.is_place(i)]
-        return not left or (not figures and not w.states() and not w.denies() and len(left) <= MOST_IN_A_LABEL)
+        if not left or figures or w.states() or w.denies():
+            return not left
+        return len(left) <= MOST_IN_A_LABEL and 2 * len([i for i in left if not w.is_place(i)]) <= len(w.content)
 
     def _is_label(self, w: Wrapping, s: Sentence) -> bool:
         """A line that names what follows it: no figure, nothing denied, no verb, no full stop."""
@@ -246,12 +255,13 @@ class _Reader:
         )
 
     def _is_signature(self, w: Wrapping, s: Sentence) -> bool:
-        """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know."""
+        """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know,
+        unless it is a team or an office."""
         return (
             self._is_label(w, s)
             and len(w.spoken) <= MOST_IN_A_SIGNATURE
             and _at_line_start(self.draft, s.start)
-            and not self._has_known(w)
+            and (not self._has_known(w) or w.is_signer())
         )
 
     def _is_salutation(self, w: Wrapping, s: Sentence) -> bool:

@@ -25,7 +25,7 @@ from stillme.text.tokens import Text
 __all__ = [
     "Embed",
     "Map",
-    "Said",
+    "QuestionShare",
     "across",
     "curve",
     "in_doubt",
@@ -70,7 +70,7 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QuestionShare:
     """What a passage says of the question's content."""
 
     share: float
@@ -108,7 +108,7 @@ def similarities(
     return found
 
 
-def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: Said) -> float:
+def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: QuestionShare) -> float:
     return _map()(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
 
 
@@ -127,7 +127,9 @@ def _legible(query: Text, language: str) -> bool:
     return (query.accented or not has(language, "accents")) and len(query.raw) <= LONGEST_QUESTION
 
 
-def _asked(embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[Passage, Said]]) -> dict[int, float]:
+def _asked(
+    embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[Passage, QuestionShare]]
+) -> dict[int, float]:
     """The figures of the passages that were read: the most promising pieces first, until one is clear or enough were read."""
     found: dict[int, float] = {}
     queue = [
@@ -147,7 +149,7 @@ def _asked(embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[P
     return found
 
 
-def nearest_piece(embed: Embed, query: Text, passage: Passage, said: Said) -> float:
+def nearest_piece(embed: Embed, query: Text, passage: Passage, said: QuestionShare) -> float:
     """The cosine of the question and the nearest of those pieces of the passage that are read."""
     question = embed([query.raw], "query")[0]
     return max(
@@ -197,7 +199,7 @@ def share(query: Text, terms: Sequence[int], passage: Passage) -> float:
     return read(query, terms, passage).share
 
 
-def read(query: Text, terms: Sequence[int], passage: Passage) -> Said:
+def read(query: Text, terms: Sequence[int], passage: Passage) -> QuestionShare:
     """How much of the question's content the passage speaks of, and where."""
     held = _held(query, terms, passage)
     weights = {i: 2.0 if query.words[i].capital and i else 1.0 for i in terms}
@@ -212,7 +214,7 @@ def read(query: Text, terms: Sequence[int], passage: Passage) -> Said:
                 for k in places:
                     best[k] = best.get(k, 0.0) + weights[i]
     best.pop(-2, None)
-    return Said((whole + titled + max(best.values(), default=0.0)) / sum(weights.values()) / 2, best)
+    return QuestionShare((whole + titled + max(best.values(), default=0.0)) / sum(weights.values()) / 2, best)
 
 
 def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, set[int]]:

@@ -37,10 +37,11 @@ LONGEST_ATTRIBUTION: Final = 12
 MOST_IN_A_SPEAKER: Final = 3
 MOST_SYLLABLES_IN_A_SPEAKER: Final = 6
 MOST_NAMED: Final = 3
-CLOCK: Final = r"[\[(]\d{1,2}+[:.h]\d{2}(?::\d{2})?+(?:\s?+[ap]m)?+[\])]"
+TIME: Final = r"\d{1,2}+[:.h]\d{2}(?::\d{2})?+(?:\s?+[ap]m)?+"
+CLOCK: Final = rf"[\[(]{TIME}[\])]"
 # Who speaks, and when, before what is said: 'ANNA:', '**Bot** (10:42):', '[10:42] bot:', '<Support>', '[Bot]'.
 SPEAKER: Final = re.compile(
-    rf"(?:{CLOCK}\s*+)?+[*_`]*+(?:<([^<>\n]{{1,40}}+)>|\[([^\[\]\n\d]{{2,40}}+)\]:?+"
+    rf"(?:{CLOCK}\s*+)?+[*_`]*+(?:<([^<>\n]{{1,40}}+)>|\[([^\[\]\n\d]{{2,40}}+)(?:{TIME})?+\]:?+"
     rf"|([^\W\d_](?:[^\W\d_]|[ .'’-]){{0,40}}+)[*_`]*+\s*+(?:{CLOCK})?+\s*+[:>])[*_`]*+\s",
     re.IGNORECASE,
 )
@@ -162,6 +163,15 @@ class Wrapping:
         lowers = [self.draft.lowers[i] for i in self.spoken]
         return any(_is_verb(lowers, k) for k, i in enumerate(self.spoken) if i not in but_for)
 
+    def is_signer(self) -> bool:
+        """Whether a line names a team or an office: in English by its last word, each with a capital, in Vietnamese by its first."""
+        words, lowers = self.draft.words, self.draft.lowers
+        if not self.content:
+            return False
+        if words[self.spoken[0]].accented or self.draft.accented:
+            return lowers[self.spoken[0]] in _words("signers")
+        return lowers[self.spoken[-1]] in _words("signers") and all(words[i].capital for i in self.content)
+
     @property
     def opens_list(self) -> bool:
         """Whether its last word leaves open what a list below it tells."""
@@ -219,7 +229,7 @@ class Wrapping:
 
     @property
     def only_numbers(self) -> bool:
-        """'Q1.', 'Câu 2.': a number, and at most a word or a letter for what is numbered."""
+        """'Q1.': a number, and at most a word or a letter for what is numbered."""
         named = [i for i in self.spoken if not self.draft.words[i].number]
         numbered = all(self.draft.lowers[i] in _words("numbered") or len(self.draft.lowers[i]) == 1 for i in named)
         return len(self.spoken) == 2 and len(named) == 1 and numbered
@@ -356,13 +366,15 @@ class Wrapping:
         if first >= last or label is None or self.draft.raw[line:start].strip(BEFORE_SPEAKER):
             return first
         behind = self.draft.token_at(label.end())
-        names = [word_of(name) for name in (label.group(1) or label.group(2) or label.group(3)).split()]
+        names = [word_of(name) for name in (label.group(1) or label.group(2) or label.group(3)).strip(" ,-|").split()]
         most = MOST_SYLLABLES_IN_A_SPEAKER if any(name.accented for name in names) else MOST_IN_A_SPEAKER
         if len(names) > most or not self._may_speak(names):
             return first
+        dated = any(c.isdigit() for c in label.group())
         shouted = all(name.upper for name in names) and last - behind > MOST_IN_A_SPEAKER
-        states = shouted or _is_statement(self.draft.lowers[behind:last])
-        if behind >= last or not (states or any(m.name in POLITE for m in self._anchored(behind, last))):
+        states = dated or shouted or _is_statement(self.draft.lowers[behind:last])
+        polite = any(m.name in POLITE for m in self._anchored(behind, last))
+        if behind >= last or not (states or polite or self.only_talks(behind, last)):
             return first
         self.peeled.append("lead")
         return behind
@@ -447,7 +459,9 @@ class Wrapping:
             return False
         content = [i for i in spoken if words[i].content and not self._is_about_exchange(i)]
         matter = [i for i in content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
-        most = len(content) // 2 if self.draft.accented else 0  # syllables are shared by chance
+        polite = any(m.name in ("opening", "courtesy") for m in claim_lexicon().at(self.draft, first, last))
+        # Syllables are shared by chance, and thanks may name what they are for.
+        most = len(content) * (self.draft.accented + polite) // (3 if polite else 2)
         return len(matter) <= most and self.known.talks(self.draft.slice(first, last), not matter)
 
     def _is_beside_the_matter(self, i: int, first: int) -> bool:
@@ -498,7 +512,9 @@ class Wrapping:
                 and not self.draft.words[match.first].capital
             ):
                 before = self.draft.words[match.first - 1].text
-                particle = match.name == "particle" and self.draft.accented  # 'day' is no 'đấy'
+                particle = (
+                    match.name == "particle" and self.draft.accented
+                )  # without accents a particle looks like another word
                 if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or particle:
                     return match
         return self._attribution(start, end) or self._unlisted_tag(start, end) or self._talk_behind(first, end)

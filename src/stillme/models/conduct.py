@@ -7,14 +7,12 @@ alone: what else is asked for at the same time does not change it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Sequence
-from functools import cache
 from math import exp
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from stillme.errors import BackendError
-from stillme.models.bundle import checked, manifest
+from stillme.models.bundle import checked, loaded_once, manifest
 from stillme.models.words import words
 
 if TYPE_CHECKING:
@@ -37,10 +35,10 @@ class ConductModel:
     def __init__(self) -> None:
         import numpy  # noqa: PLC0415  (loaded with the model)
 
-        found = manifest()["conduct"]
-        self.marks: dict[str, int] = {mark: n for n, mark in enumerate(found["marks"])}
-        self.flag_at: dict[str, float] = found["flag_at"]
-        self.look_at: dict[str, float] = found["look_at"]
+        figures = manifest()["conduct"]
+        self.marks: dict[str, int] = {mark: n for n, mark in enumerate(figures["marks"])}
+        self.flag_at: dict[str, float] = figures["flag_at"]
+        self.look_at: dict[str, float] = figures["look_at"]
         weights = numpy.load(checked(FILE))
         if weights.shape != (2 * len(CLASSES), 2 * WIDTH + len(self.marks) + 1):
             raise BackendError(f"the model file {FILE} does not fit its manifest: install it again")
@@ -94,15 +92,7 @@ def mean_vector(text: str) -> Any:
     return (mean / norm).round(DECIMALS) if norm else mean
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _conduct_model() -> ConductModel:
-    return ConductModel()
-
-
+@loaded_once
 def conduct_model() -> ConductModel:
     """The one set of classifiers of this process, loaded when first asked for."""
-    with _LOADING:
-        return _conduct_model()
+    return ConductModel()

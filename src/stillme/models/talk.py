@@ -7,20 +7,23 @@ advise something in the same words (`training/talk`). A score belongs to its tex
 from __future__ import annotations
 
 import re
-import threading
+import unicodedata
 import zlib
-from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
 from stillme.errors import BackendError
-from stillme.models.bundle import checked, manifest
+from stillme.models.bundle import checked, loaded_once, manifest
 from stillme.models.conduct import KIND, WIDTH, mean_vector, probability
 
 __all__ = ["BUCKETS", "FILE", "TalkModel", "dense_features", "talk_model", "word_features"]
 
 FILE: Final = "talk.npy"
 BUCKETS: Final = 1 << 15
+# A Vietnamese tone on the first of two vowels that end a syllable; the other spelling has it on the second.
+TONE: Final = re.compile(
+    r"(o(?=.[ae])|u(?=.y))([\u0300\u0301\u0303\u0309\u0323])([aey])(?![\w\u0300-\u036f])", re.IGNORECASE
+)
 WORD: Final = re.compile(r"\w+|[?!]")
 
 
@@ -62,20 +65,13 @@ def word_features(plain: str) -> list[int]:
 
 
 def plain_form(text: str) -> str:
-    """The text with a capital and without the mark that ends it, so that a clause reads like a sentence."""
+    """The text with a capital, without the mark that ends it, and in one spelling: a clause reads like a sentence."""
     stripped = text.strip().rstrip(".,:;!…—–- ").strip() or text.strip()
-    return stripped[:1].upper() + stripped[1:]
+    respelt = TONE.sub(r"\1\3\2", unicodedata.normalize("NFD", stripped[:1].upper() + stripped[1:]))
+    return unicodedata.normalize("NFC", respelt)
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _talk_model() -> TalkModel:
-    return TalkModel()
-
-
+@loaded_once
 def talk_model() -> TalkModel:
     """The one classifier of this process, loaded when first asked for."""
-    with _LOADING:
-        return _talk_model()
+    return TalkModel()

@@ -33,7 +33,7 @@ DEFINITION: Final = re.compile(
 LATEX: Final = re.compile(
     r"\$?+\\[A-Za-z]{2,20}+\*?+(?:\{|\$|(?=\s))|\$\$|\\[()\[\]]"
     r"|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
-    r"|(?<=\()[^\W\d_A-Za-zÀ-ỹ](?=\))"  # a face
+    r"|(?<=\()[^\W\d_A-Za-z\u00c0-\u1ef9](?=\))"  # a face
 )
 # An arrow or the name of a reader before a line, and what underlines it.
 BEFORE_A_LINE: Final = re.compile(
