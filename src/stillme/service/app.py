@@ -42,7 +42,7 @@ from stillme.service.openai.completions import completions_routes
 from stillme.service.openai.guarded import Parts as GuardedParts
 from stillme.service.openai.litellm import GuardrailRequest, litellm_routes
 from stillme.service.openapi import problems, with_components
-from stillme.service.overview import Overview
+from stillme.service.overview import Overview, PromotionRequest
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
@@ -333,7 +333,14 @@ def _describe(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             app.openapi_schema = with_components(
-                framework(), VerifyRequest, Batch, ChatRequest, GuardrailRequest, TrialRequest, *REVIEW_BODIES
+                framework(),
+                VerifyRequest,
+                Batch,
+                ChatRequest,
+                GuardrailRequest,
+                TrialRequest,
+                PromotionRequest,
+                *REVIEW_BODIES,
             )
         return app.openapi_schema
 

@@ -21,7 +21,7 @@ from stillme.audit.traffic import MOST_DAYS, traffic_of
 from stillme.errors import InputError
 from stillme.evaluation.rollout.promotion import demote, promote
 from stillme.evaluation.rollout.status import Status, rollout_status
-from stillme.evaluation.rollout.weeks import Window
+from stillme.evaluation.rollout.weeks import WeeksWindow
 from stillme.guard import Guard
 from stillme.policy import Policy
 from stillme.service.bodies import as_model, json_response, read_json
@@ -171,7 +171,7 @@ def _status(status: Status) -> dict[str, Any]:
     }
 
 
-def _figures(window: Window | None) -> list[dict[str, Any]]:
+def _figures(window: WeeksWindow | None) -> list[dict[str, Any]]:
     if window is None:
         return []
     kept = ("name", "value", "low", "high", "counted", "unknown")
