@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-full bench-audit bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -42,6 +42,9 @@ matrix: ## `make test` (or CHECK=quick) on every Python from 3.11 on that is ins
 		else echo "$$python is not installed: not run"; fi; \
 	done
 
+test-browser: $(VENV)/tested ## every test of the console in a real browser (needs chromium: apt-get install chromium)
+	STILLME_BROWSER=1 $(BIN)/pytest tests/console
+
 test-training: $(VENV)/tested ## test the training recipe (needs the extra `training`: torch and what it is trained from)
 	$(BIN)/pytest training/tests
 
@@ -74,6 +77,9 @@ bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw S
 
 bench-batch: $(VENV)/tested ## measure `stillme batch` by processes, and by Ray actors where Ray is installed (LONG=1000000: memory; RECORD=file)
 	$(BIN)/python -m benchmarks.batch $(if $(LONG),--long $(LONG)) $(if $(RECORD),--json $(RECORD))
+
+bench-console: $(VENV)/tested ## measure the lists of the console beside bare look-ups (RECORDS=1000000: the size it is made for)
+	$(BIN)/python -m benchmarks.console $(if $(RECORDS),--records $(RECORDS)) $(if $(RECORD),--json $(RECORD))
 
 bench-disguises: $(VENV)/tested ## measure what wrappings do to true and false claims
 	$(BIN)/python -m benchmarks.disguises --sample 2 --json benchmarks/records/disguises.json

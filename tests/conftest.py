@@ -98,7 +98,7 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-SLOW_ROOMS = {"audit", "chat", "cli", "judge", "llm", "service", "storage"}
+SLOW_ROOMS = {"audit", "chat", "cli", "console", "judge", "llm", "service", "storage"}
 """Their tests start servers, databases and other processes; elsewhere a test that does is marked by itself."""
 
 

@@ -56,6 +56,7 @@ ORDER = [
     "evaluation",
     "pages",
     "chat",
+    "console",
     "service",
     "adapters",
     "cli",

@@ -38,7 +38,7 @@ def test_a_bad_scope_is_told_with_the_choices(tmp_path: Path) -> None:
     found = run("keys", "create", "x", "--scope", "everything", STILLME_DATA=str(tmp_path))
 
     assert found.exit_code == 3
-    assert "a scope is one of verify, chat, admin, got 'everything'" in found.stderr
+    assert "a scope is one of verify, chat, viewer, reviewer, operator, admin, got 'everything'" in found.stderr
 
 
 def test_names_are_shown_without_control_characters(tmp_path: Path) -> None:

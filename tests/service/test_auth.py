@@ -54,7 +54,9 @@ def test_a_revoked_key_is_shut_out_at_once(tmp_path: Path) -> None:
         pytest.param("", ["verify"], "1 to 100 printable characters", id="no name"),
         pytest.param("a\nb", ["verify"], "1 to 100 printable characters", id="a line break in the name"),
         pytest.param("a", [], "at least one scope", id="no scope"),
-        pytest.param("a", ["root"], "one of verify, chat, admin, got 'root'", id="an unknown scope"),
+        pytest.param(
+            "a", ["root"], "one of verify, chat, viewer, reviewer, operator, admin, got 'root'", id="an unknown scope"
+        ),
         pytest.param("bank", ["verify"], "there is a key named 'bank' already", id="a name that is taken"),
     ],
 )
@@ -176,3 +178,40 @@ def test_a_key_file_that_is_damaged_while_serving_is_no_open_door(start: Start, 
     response = service.post("/v1/verify", REQUEST, x_api_key=key)
     assert response.status_code == 503
     assert str(tmp_path) not in response.text
+
+
+@pytest.mark.parametrize(
+    ("scope", "opens"),
+    [
+        pytest.param("verify", [], id="a key of today opens nothing of the console"),
+        pytest.param("viewer", ["/v1/traces", "/v1/overview", "/v1/rollout", "/v1/try"], id="a viewer reads"),
+        pytest.param(
+            "reviewer",
+            ["/v1/traces", "/v1/overview", "/v1/rollout", "/v1/try", "/v1/reviews"],
+            id="a reviewer labels too",
+        ),
+        pytest.param(
+            "operator",
+            [
+                "/v1/traces",
+                "/v1/overview",
+                "/v1/rollout",
+                "/v1/try",
+                "/v1/reviews",
+                "/v1/rollout/step",
+                "/v1/verify",
+                "/v1/search",
+            ],
+            id="an operator changes modes too",
+        ),
+    ],
+)
+def test_roles_imply_what_is_below_them(tmp_path: Path, scope: str, opens: list[str]) -> None:
+    """And nothing above: no role but admin reads the figures of the process."""
+    keys = Keys(tmp_path / "keys.json")
+    key = keys.find(keys.create("x", [scope]))
+    assert key is not None
+    paths = ["/v1/traces", "/v1/overview", "/v1/rollout", "/v1/try", "/v1/reviews", "/v1/rollout/step", "/metrics"]
+    wanted = paths if "/v1/verify" not in opens else [*paths, "/v1/verify", "/v1/search"]
+
+    assert [path for path in wanted if key.allows(str(scope_of(path)))] == opens

@@ -13,12 +13,12 @@ from stillme.errors import BackendError, InputError, shown
 from stillme.storage.audit.database import BODY, RECORD, Database
 from stillme.text.tokens import fold_text
 
-__all__ = ["Filter", "moment", "pages", "records"]
+__all__ = ["SELECTED", "Filter", "moment", "pages", "record_from", "records"]
 
 PAGE: Final = 500
 LAST: Final = 2**63 - 1
 HASHES: Final = ("seq", "digest", "hash", "seal")
-_SELECT: Final = ",".join([f"r.{name}" for name in (*HASHES, *COLUMNS)] + ["b.salt", "b.text"])
+SELECTED: Final = ",".join([f"r.{name}" for name in (*HASHES, *COLUMNS)] + ["b.salt", "b.text"])
 _REMOVED: Final = [None] * len(COLUMNS)
 _WITHOUT: Final = ",".join([f"r.{name}" for name in (*HASHES, *COLUMNS)] + ["NULL", "NULL"])
 
@@ -126,7 +126,7 @@ def pages(
     """The wanted records in pages, in the order of the chain; what is appended meanwhile may or may not be among them."""
     chosen = wanted or Filter()
     condition, values = chosen.where()
-    columns = _SELECT if bodies or chosen.text is not None else _WITHOUT
+    columns = SELECTED if bodies or chosen.text is not None else _WITHOUT
     sql = (
         f"SELECT {columns} FROM {RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq "  # noqa: S608  (names of ours)
         f"WHERE r.seq > ? AND r.seq <= ? AND {condition} ORDER BY r.seq LIMIT {page}"

@@ -21,13 +21,13 @@ from stillme.audit.query import Filter
 from stillme.audit.store import AuditStore
 from stillme.errors import BackendError, InputError
 from stillme.policy.sections import Retention, RetentionRule
-from stillme.storage.audit.database import BODY, RECORD
+from stillme.storage.audit.database import BODY, REASON, RECORD
 from stillme.version import __version__
 
 __all__ = ["Pruned", "erase", "prune"]
 
 # The kinds of records that a class of rules is for: what began a delivery goes with the verdicts.
-CLASSES: Final = {"verdict": ("verdict", "opening"), "review": ("review",)}
+CLASSES: Final = {"verdict": ("verdict", "opening"), "review": ("review", "appeal")}
 KEPT: Final = tuple(kind for kinds in CLASSES.values() for kind in kinds)
 # What a record takes besides its texts, roughly: measured by `benchmarks/audit.py`, used only to choose what goes first.
 ROW_BYTES: Final = 600
@@ -49,7 +49,8 @@ def erase(store: AuditStore, wanted: Filter, *, who: str, why: str) -> list[str]
     named = {seq: entry.id for seq, entry in wanted_ones}
     begun = [entry.ref for _, entry in wanted_ones if entry.kind == "verdict" and entry.ref]
     named.update(_rows_with(store, f"SELECT seq, id FROM {RECORD} WHERE kind = 'opening' AND id", begun))  # noqa: S608
-    on_them = _rows_with(store, f"SELECT seq, id FROM {RECORD} WHERE kind = 'review' AND ref", named.values())  # noqa: S608
+    said_of_them = f"SELECT seq, id FROM {RECORD} WHERE kind IN ('review', 'appeal') AND ref"  # noqa: S608
+    on_them = _rows_with(store, said_of_them, named.values())
     named.update(on_them)
     chosen = sorted(seq for (seq,) in _rows_with(store, f"SELECT seq FROM {BODY} WHERE seq", named))  # noqa: S608
     if not chosen:
@@ -204,10 +205,12 @@ def _statements(texts: Sequence[int], contents: Sequence[int], cut: int) -> Iter
     if cut:
         yield f"DELETE FROM {BODY} WHERE seq <= ?", [cut]  # noqa: S608
         yield f"DELETE FROM {RECORD} WHERE seq <= ?", [cut]  # noqa: S608
+        yield f"DELETE FROM {REASON} WHERE seq <= ?", [cut]  # noqa: S608
     yield from _deletions(texts)
     blank = ",".join(f"{name} = NULL" for name in COLUMNS)
     for marks, chunk in _chunks(contents):
         yield f"UPDATE {RECORD} SET {blank} WHERE seq IN ({marks})", chunk  # noqa: S608
+        yield f"DELETE FROM {REASON} WHERE seq IN ({marks})", chunk  # noqa: S608
 
 
 def _deletions(seqs: Sequence[int]) -> Iterator[tuple[str, list[Any]]]:

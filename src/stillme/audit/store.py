@@ -35,6 +35,7 @@ from stillme.storage.audit.database import (
     Reading,
     RowsRefusedError,
     Writing,
+    add_reasons,
     is_current,
     is_store,
 )
@@ -317,6 +318,9 @@ def _insert(writing: Writing, linked: Sequence[Record]) -> None:
     writing.insert(RECORD, _RECORD_COLUMNS, rows)
     if bodies:
         writing.insert(BODY, ("seq", "salt", "text"), bodies)
+    add_reasons(
+        writing, [(r.seq, e.at, e.reasons) for r in linked if (e := r.entry) and e.kind == "verdict" and e.reasons]
+    )
 
 
 def _plain(name: str) -> str:

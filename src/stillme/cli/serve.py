@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["keys", "serve"]
 
-SCOPE_HELP = "What the key opens: verify, chat or admin (everything). May be given several times."
+SCOPE_HELP = (
+    "What the key opens: verify, chat, viewer, reviewer, operator or admin (everything). May be given several times."
+)
 
 
 @click.command(short_help="Serve verification and chat over HTTP.")
@@ -47,7 +49,7 @@ def serve(**flags: Any) -> None:
 
 
 def _greet(address: str) -> None:
-    print_text(f"StillMe serves at {address} (try {address}/docs); Ctrl-C stops it.")
+    print_text(f"StillMe serves at {address} (open it; {address}/docs is the API); Ctrl-C stops it.")
     for line in _in_force():
         click.echo(line, err=True)
 

@@ -24,13 +24,16 @@ from stillme.audit.chain.checkpoints import Checkpoints
 from stillme.chat.pipeline import ChatPipeline, ChatRequest, guard_from, pipeline_from
 from stillme.chat.router import RouterSettings
 from stillme.chat.settings import ChatSettings
+from stillme.console.routes import console_routes
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError, StillMeError
 from stillme.guard import Guard
 from stillme.llm.breaker import Breaker
 from stillme.llm.providers import OpenAICompatible
+from stillme.policy.reader import PRESETS
 from stillme.service.auth import Keys
 from stillme.service.chat import Chat
+from stillme.service.inside import Inside
 from stillme.service.limits import Pool
 from stillme.service.metrics import Metrics
 from stillme.service.middleware import Door
@@ -39,11 +42,16 @@ from stillme.service.openai.completions import completions_routes
 from stillme.service.openai.guarded import Parts as GuardedParts
 from stillme.service.openai.litellm import GuardrailRequest, litellm_routes
 from stillme.service.openapi import problems, with_components
+from stillme.service.overview import Overview, PromotionRequest
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
+from stillme.service.reviews import REVIEW_BODIES, Reviews
+from stillme.service.sessions import KeySignIn, Sessions
 from stillme.service.settings import ServiceSettings
 from stillme.service.telemetry import Telemetry, telemetry_from
+from stillme.service.traces import Traces
+from stillme.service.trial import Trial, TrialRequest
 from stillme.service.verify import Batch, Verification
 from stillme.version import __version__
 
@@ -186,13 +194,14 @@ def create_app(parts: Parts) -> ASGIApp:
     )
     Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings).add_to(app)
     Chat(parts.pipeline, parts.pool, parts.settings, parts.metrics).add_to(app)
+    sessions = _add_console(app, parts)
     for routes in (completions_routes, litellm_routes):
         app.include_router(routes(_guarded(parts)))
     _add_health(app, parts)
     _add_docs(app)
     _add_errors(app)
     _describe(app)
-    door = Door(app, parts.settings, parts.keys, parts.metrics, parts.telemetry)
+    door = Door(app, parts.settings, parts.keys, parts.metrics, parts.telemetry, sessions)
     if not parts.settings.origins:
         return door
     return CORSMiddleware(
@@ -202,6 +211,26 @@ def create_app(parts: Parts) -> ASGIApp:
         allow_headers=["authorization", "content-type", "x-api-key", "x-stillme-response"],
         expose_headers=[f"x-stillme-{name}" for name in ("decision", "action", "verified", "reasons", "trace-id")],
     )
+
+
+def _add_console(app: FastAPI, parts: Parts) -> Sessions:
+    """What the console asks of the API, and its pages."""
+    settings = parts.settings
+    Trial(parts.guard, parts.pool, settings).add_to(app)
+    Traces(parts.store, parts.guard, parts.pool, settings).add_to(app)
+    Reviews(parts.store, parts.pool, settings).add_to(app)
+    Overview(parts.store, parts.guard, parts.pool, settings, _policy_file(parts)).add_to(app)
+    file = Path(settings.data) / "console.db"
+    sessions = Sessions(file, settings.session_idle_s, settings.session_longest_s)
+    app.include_router(console_routes(Inside(app), KeySignIn(parts.keys, sessions)))
+    return sessions
+
+
+def _policy_file(parts: Parts) -> Path | None:
+    """The file of the policy in force, where its own mode is the one in force."""
+    chat = parts.pipeline.settings
+    is_file = chat.policy_source is not None and chat.policy_source not in PRESETS
+    return Path(str(chat.policy_source)) if is_file and not chat.mode else None
 
 
 def _guarded(parts: Parts) -> GuardedParts:
@@ -303,7 +332,16 @@ def _describe(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = with_components(framework(), VerifyRequest, Batch, ChatRequest, GuardrailRequest)
+            app.openapi_schema = with_components(
+                framework(),
+                VerifyRequest,
+                Batch,
+                ChatRequest,
+                GuardrailRequest,
+                TrialRequest,
+                PromotionRequest,
+                *REVIEW_BODIES,
+            )
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # the way the framework documents for it

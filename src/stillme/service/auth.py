@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,12 +19,31 @@ from typing import Any, Final, Literal, get_args
 
 from stillme.errors import BackendError, InputError, nearest, shown
 
-__all__ = ["SCOPES", "ApiKey", "Keys", "Scope", "scope_of"]
+__all__ = ["CONSOLE", "SCOPES", "ApiKey", "Keys", "Scope", "is_console", "scope_of"]
 
-Scope = Literal["verify", "chat", "admin"]
+Scope = Literal["verify", "chat", "viewer", "reviewer", "operator", "admin"]
 SCOPES: Final[tuple[str, ...]] = get_args(Scope)
+# What a scope opens beside what is named like it; `admin` opens everything.
+IMPLIES: Final[Mapping[str, tuple[Scope, ...]]] = {
+    "reviewer": ("viewer",),
+    "operator": ("reviewer", "viewer", "verify", "chat"),
+    "admin": SCOPES,  # type: ignore[dict-item]  # which are the scopes
+}
+# The pages of the console: they let everyone in and show what the API lets whoever has signed in see.
+CONSOLE: Final = (
+    "/",
+    "/try",
+    "/overview",
+    "/traces",
+    "/review",
+    "/rollout",
+    "/sign-in",
+    "/sign-out",
+    "/preferences",
+    "/assets",
+)
 # What is open to everyone, and what a path needs otherwise; a path that is not named here needs `admin`.
-OPEN: Final = ("/healthz", "/readyz", "/docs", "/openapi.json")
+OPEN: Final = ("/healthz", "/readyz", "/docs", "/openapi.json", *CONSOLE)
 NEEDS: Final[tuple[tuple[str, Scope], ...]] = (
     ("/v1/verify", "verify"),
     ("/v1/precheck", "verify"),
@@ -36,6 +55,13 @@ NEEDS: Final[tuple[tuple[str, Scope], ...]] = (
     ("/v1/models", "chat"),
     ("/v1/search", "chat"),
     ("/api/chat", "chat"),
+    ("/v1/appeals", "verify"),
+    ("/v1/try", "viewer"),
+    ("/v1/traces", "viewer"),
+    ("/v1/reviews", "reviewer"),
+    ("/v1/overview", "viewer"),
+    ("/v1/rollout/step", "operator"),
+    ("/v1/rollout", "viewer"),
 )
 NOBODY: Final = hashlib.sha256(b"").hexdigest()
 
@@ -47,8 +73,13 @@ def scope_of(path: str) -> Scope | None:
     return next((scope for start, scope in NEEDS if _below(path, start)), "admin")
 
 
+def is_console(path: str) -> bool:
+    """Whether a path is a page of the console."""
+    return any(_below(path, start) for start in CONSOLE)
+
+
 def _below(path: str, start: str) -> bool:
-    return path == start or path.startswith(f"{start}/")
+    return path == start or (start != "/" and path.startswith(f"{start}/"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +93,8 @@ class ApiKey:
     created: str
 
     def allows(self, scope: str) -> bool:
-        """Whether it opens what needs that scope; `admin` opens everything."""
-        return scope in self.scopes or "admin" in self.scopes
+        """Whether it opens what needs that scope, by itself or by another that implies it."""
+        return any(scope == each or scope in IMPLIES.get(each, ()) for each in self.scopes)
 
 
 class Keys:
@@ -98,6 +129,11 @@ class Keys:
         kept = self._known.get(number)
         same = hmac.compare_digest(_hash(secret), kept.hash if kept else NOBODY)
         return kept if kept is not None and same and prefix == "sm" else None
+
+    def by_id(self, number: str) -> ApiKey | None:
+        """The key with that id, as long as it is not revoked."""
+        self._refresh()
+        return self._known.get(number)
 
     def create(self, name: str, scopes: Iterable[str]) -> str:
         """A new key, as its owner keeps it; it cannot be shown again."""

@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stillme.errors import BackendError
-from stillme.service.auth import ApiKey, Keys, scope_of
+from stillme.service.auth import ApiKey, Keys, is_console, scope_of
 from stillme.service.connections import headers_too_large
 from stillme.service.limits import Rate, address_of, busy
 from stillme.service.metrics import Metrics
 from stillme.service.problems import Problem, ProblemError, problem_of
+from stillme.service.sessions import COOKIE, Sessions
 from stillme.service.settings import ServiceSettings
 from stillme.service.telemetry import Telemetry
 
@@ -38,6 +40,7 @@ class Door:
     keys: Keys
     metrics: Metrics
     telemetry: Telemetry | None = None
+    sessions: Sessions | None = None
     open: int = 0
     by_address: Rate = field(init=False)
     by_key: Rate = field(init=False)
@@ -119,17 +122,25 @@ class Door:
             return None
         if not are_needed and self.settings.is_loopback:
             _check_host(headers.get("host", ""))
+            scope["stillme.open"] = True
             return None
         if needed is None:
-            return None
+            return self._signed_in(scope, headers)
         key = self._presented(headers)
         if key is None:
             challenge = {"www-authenticate": 'Bearer realm="stillme"'}
             raise ProblemError(Problem(401, "send a key as `Authorization: Bearer …` or `x-api-key`", challenge))
         if not key.allows(needed):
             raise ProblemError(Problem(403, f"this needs a key with the scope {needed}"))
-        scope["stillme.owner"] = key.hash  # a name may be given to another key one day
-        return f"key:{key.name}"
+        return _named(scope, key)
+
+    def _signed_in(self, scope: Scope, headers: Headers) -> str | None:
+        """Who looks at a page of the console; nobody in particular before signing in."""
+        if self.sessions is None or not is_console(scope["path"]):
+            return None
+        number = self.sessions.key_of(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
+        key = self.keys.by_id(number) if number else None
+        return _named(scope, key) if key else None
 
     def _presented(self, headers: Headers) -> ApiKey | None:
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -158,6 +169,12 @@ class Door:
         except TimeoutError:
             detail = f"the request did not arrive within {self.settings.body_timeout_s:g} s"
             raise ProblemError(Problem(408, detail, {"connection": "close"})) from None
+
+
+def _named(scope: Scope, key: ApiKey) -> str:
+    scope["stillme.key"] = key
+    scope["stillme.owner"] = key.hash  # a name may be given to another key one day
+    return f"key:{key.name}"
 
 
 def _route(scope: Scope) -> str:

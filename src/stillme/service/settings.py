@@ -105,6 +105,18 @@ class ServiceSettings(EnvironmentSettings):
     origins: tuple[str, ...] = setting(
         (), "STILLME_CORS_ORIGINS", "web origins that may call, with commas between; none by default"
     )
+    session_idle_s: float = setting(
+        1800.0,
+        "STILLME_SESSION_IDLE_S",
+        "a session of the console ends after so many seconds without a request",
+        number(10, 86_400),
+    )
+    session_longest_s: float = setting(
+        43_200.0,
+        "STILLME_SESSION_MAX_S",
+        "a session of the console ends after so many seconds in any case",
+        number(60, 2_592_000),
+    )
     grace_s: float = setting(
         30.0, "STILLME_SHUTDOWN_S", "how long a stopping service finishes what it accepted", number(0, 3600)
     )

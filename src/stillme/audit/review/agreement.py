@@ -8,6 +8,7 @@ that neither the order of the reviews nor the machine changes them.
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,11 +19,22 @@ from typing import Final, Literal, get_args
 
 from stillme.errors import InputError, nearest, shown
 
-__all__ = ["LABELS", "Agreement", "Disagreement", "Figure", "Label", "PairAgreement", "Review", "agreement"]
+__all__ = [
+    "LABELS",
+    "Agreement",
+    "Disagreement",
+    "Figure",
+    "Label",
+    "PairAgreement",
+    "Review",
+    "agreement",
+    "kappa_interval",
+]
 
 Label = Literal["correct", "false_refusal", "missed_hallucination", "wrong_reason", "unclear"]
 LABELS: Final[tuple[str, ...]] = get_args(Label)
 
+Z_95: Final = 1.959963984540054
 NO_DOUBLES: Final = "no verdict has labels of two reviewers"
 ONE_DOUBLE: Final = "only one verdict has labels of two reviewers"
 ONE_SHARED: Final = "both labelled only one verdict"
@@ -194,3 +206,28 @@ def _kappa(table: Counter[tuple[str, str]], agreed: int) -> Figure:
     if by_chance == 1:
         return Figure(None, ONE_LABEL)
     return Figure(float((Fraction(agreed, shared) - by_chance) / (1 - by_chance)))
+
+
+def kappa_interval(reviews: Iterable[Review], first: str, second: str) -> tuple[float, float] | None:
+    """Ends between which Cohen's kappa of two reviewers lies with 95 % confidence; None where it is not defined.
+
+    Wilson's interval of the share of equal labels, with agreement by chance taken as it was found.
+    """
+    current, _ = _current(reviews)
+    pairs = [(labels[first], labels[second]) for labels in current.values() if first in labels and second in labels]
+    shared = len(pairs)
+    if shared < 2:
+        return None
+    rows, columns = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    by_chance = sum(count * columns[label] for label, count in rows.items()) / shared**2
+    if by_chance == 1:
+        return None
+    ends = _wilson(sum(one == other for one, other in pairs), shared)
+    low, high = ((share - by_chance) / (1 - by_chance) for share in ends)
+    return max(-1.0, low), min(1.0, high)
+
+
+def _wilson(hits: int, total: int) -> tuple[float, float]:
+    share, square = hits / total, Z_95**2 / total
+    middle, half = share + square / 2, Z_95 * math.sqrt(share * (1 - share) / total + square / total / 4)
+    return (middle - half) / (1 + square), (middle + half) / (1 + square)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, get_args
 from uuid import uuid4
 
 from stillme.audit.chain.record import Entry, compact, instant, storable
@@ -24,7 +24,9 @@ from stillme.policy.model import policy_from
 from stillme.policy.reader import file_bytes, parsed
 from stillme.version import __version__
 
-__all__ = ["Promotion", "promote"]
+__all__ = ["Promotion", "demote", "promote"]
+
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,25 @@ def promote(
     return Promotion(wanted, status, closed, entry.id, bool(closed))
 
 
+def demote(store: AuditStore, file: str | os.PathLike[str], *, by: str, to: Mode, why: str) -> str:
+    """Write an earlier mode into a policy file, which needs a reason and no check; the id of its record."""
+    if not by.strip() or not why.strip():
+        raise InputError("going back needs a name and a reason: both go into the record")
+    path = Path(file).resolve()
+    content = file_bytes(path)
+    policy = policy_from(parsed(content, path.name))
+    if MODES.index(to) >= MODES.index(policy.mode):
+        raise InputError(f"the policy is in {policy.mode}, which does not come after {to}: nothing to go back from")
+    entry = _entry(policy, to, (), by, why, "demotion")
+    with _replacement(path, _changed(content, policy, to, path.name)) as put:
+        store.add([entry])
+        put()
+    return entry.id
+
+
 def _step_wanted(mode: Mode, to: Step | None) -> Step:
-    order = ("monitor", "warn", "enforce")
     wanted = to or NEXT.get(mode)
-    if wanted is None or order.index(wanted) <= order.index(mode):
+    if wanted is None or MODES.index(wanted) <= MODES.index(mode):
         raise InputError(
             f"the policy is in {mode} already{'' if wanted in (None, mode) else f', beyond {wanted}'}: "
             "to go back, change its line `mode:`; that needs no check"
@@ -84,7 +101,7 @@ def _step_wanted(mode: Mode, to: Step | None) -> Step:
     return wanted
 
 
-def _changed(content: bytes, policy: Policy, mode: Step, file: str) -> bytes:
+def _changed(content: bytes, policy: Policy, mode: Mode, file: str) -> bytes:
     """The file in the new mode, if that is all that changes."""
     changed = with_value(content, ("mode",), mode)
     try:
@@ -98,7 +115,9 @@ def _changed(content: bytes, policy: Policy, mode: Step, file: str) -> bytes:
     return changed
 
 
-def _entry(policy: Policy, to: Step, checks: Iterable[Check], by: str, override: str | None) -> Entry:
+def _entry(
+    policy: Policy, to: Mode, checks: Iterable[Check], by: str, override: str | None, label: str = "override"
+) -> Entry:
     meta = {
         "from": policy.mode,
         "to": to,
@@ -112,7 +131,7 @@ def _entry(policy: Policy, to: Step, checks: Iterable[Check], by: str, override:
         id=f"promotion-{uuid4()}",
         at=instant(),
         meta=compact(meta),
-        label="override" if override is not None else "gates held",
+        label=label if override is not None else "gates held",
         mode=to,
         caller=storable(by.strip()),
         version=__version__,

@@ -16,14 +16,17 @@ from stillme.errors import BackendError
 from stillme.storage.schema import steps_taken, upgrade
 
 __all__ = [
+    "ASSIGNMENT",
     "BODY",
     "POLICY",
+    "REASON",
     "RECORD",
     "SCHEMA_TABLE",
     "Database",
     "Reading",
     "RowsRefusedError",
     "Writing",
+    "add_reasons",
     "is_current",
     "is_store",
     "migrate",
@@ -35,6 +38,11 @@ RECORD: Final = "stillme_audit_record"
 BODY: Final = "stillme_audit_body"
 POLICY: Final = "stillme_audit_policy"
 SCHEMA_TABLE: Final = "stillme_audit_schema"
+REASON: Final = "stillme_audit_reason"
+ASSIGNMENT: Final = "stillme_audit_assignment"
+# From this step on reason codes have a table of their own.
+REASONS_SINCE: Final = 2
+TOGETHER: Final = 5_000
 STEPS: Final = files("stillme.storage.audit") / "migrations"
 Row = Sequence[Any]
 Result = TypeVar("Result")
@@ -128,7 +136,29 @@ def migrate(writing: Writing, database: Database) -> None:
     """Bring the schema up to date, step by step, inside the transaction."""
     steps = {number: _statements(sql.replace("BIGINT_KEY", database.key_type)) for number, sql in migrations()}
     names = {"name": database.name, "key_type": database.key_type, "table_query": database.table_query}
+    before = steps_taken(writing.rows, SCHEMA_TABLE, database.table_query)
     upgrade(writing.rows, steps, table=SCHEMA_TABLE, **names)
+    if before and REASONS_SINCE not in before:
+        _fill_reasons(writing)
+
+
+def add_reasons(writing: Writing, verdicts: Iterable[tuple[int, str, str]]) -> None:
+    """Write the reason codes of verdicts, each given by its place, its time and its codes with spaces between."""
+    rows = [(code, at, seq) for seq, at, codes in verdicts for code in codes.split()]
+    if rows:
+        writing.insert(REASON, ("code", "at", "seq"), rows)
+
+
+def _fill_reasons(writing: Writing) -> None:
+    """The codes of verdicts that were recorded before there was a table for them."""
+    last = 0
+    sql = (
+        f"SELECT seq, at, reasons FROM {RECORD} "  # noqa: S608  (names of ours)
+        f"WHERE seq > ? AND kind = 'verdict' AND reasons IS NOT NULL ORDER BY seq LIMIT {TOGETHER}"
+    )
+    while rows := writing.rows(sql, [last]):
+        add_reasons(writing, rows)
+        last = rows[-1][0]
 
 
 def _statements(sql: str) -> Iterator[str]:

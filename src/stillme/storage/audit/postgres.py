@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from stillme.errors import BackendError, StillMeError
 from stillme.storage.audit.database import (
+    ASSIGNMENT,
     BODY,
     POLICY,
+    REASON,
     RECORD,
     SCHEMA_TABLE,
     Result,
@@ -84,7 +86,7 @@ class PostgresDatabase:
 
     def bytes_used(self) -> int:
         """The tables with their indexes."""
-        tables = (RECORD, BODY, POLICY, SCHEMA_TABLE)
+        tables = (RECORD, BODY, POLICY, REASON, ASSIGNMENT, SCHEMA_TABLE)
         sizes = self.rows("SELECT " + " + ".join(f"pg_total_relation_size('{table}')" for table in tables))
         return int(sizes[0][0])
 
@@ -98,7 +100,7 @@ class PostgresDatabase:
 
     def vacuum(self) -> None:
         """Rewrite the tables without what was deleted; meanwhile writers wait, or fail in time."""
-        self._alone(*(f"VACUUM (FULL, ANALYZE) {table}" for table in (RECORD, BODY, POLICY)))
+        self._alone(*(f"VACUUM (FULL, ANALYZE) {table}" for table in (RECORD, BODY, POLICY, REASON)))
 
     def close(self) -> None:
         """Close both connections."""

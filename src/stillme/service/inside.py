@@ -1,0 +1,79 @@
+"""Asks the API from inside the process: the same routes, the same scopes and the same answers as over the network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Scope
+
+from stillme.service.auth import ApiKey, scope_of
+from stillme.service.problems import Problem
+
+__all__ = ["Inside"]
+
+PASSED_ON = ("stillme.caller", "stillme.owner", "stillme.key", "client", "server", "scheme", "http_version", "app")
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The application as somebody who came through the door may use it."""
+
+    app: ASGIApp
+
+    async def __call__(
+        self, request: Request, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None
+    ) -> tuple[int, bytes]:
+        """The status and the body of what the API answers to whoever sent this request."""
+        refusal = _refusal(request.scope, path)
+        if refusal is not None:
+            return refusal.status, bytes(refusal.response().body)
+        sent = b"" if body is None else json.dumps(body).encode()
+        waiting: list[Message] = [{"type": "http.request", "body": sent, "more_body": False}]
+        status, parts = 500, list[bytes]()
+
+        async def receive() -> Message:
+            return waiting.pop() if waiting else {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            else:
+                parts.append(message.get("body", b""))
+
+        await self.app(_scope(request.scope, method, path, query or {}), receive, send)
+        return status, b"".join(parts)
+
+
+def _refusal(scope: Scope, path: str) -> Problem | None:
+    """What the door says of a key that does not open the path; without keys, on loopback, everything is open."""
+    if scope.get("stillme.open"):
+        return None
+    key: ApiKey | None = scope.get("stillme.key")
+    needed = scope_of(path)
+    if key is None:
+        return Problem(401, "sign in with an API key")
+    if needed is not None and not key.allows(needed):
+        return Problem(403, f"this needs a key with the scope {needed}")
+    return None
+
+
+def _scope(outer: Scope, method: str, path: str, query: Mapping[str, str]) -> Scope:
+    kept = {name: outer[name] for name in PASSED_ON if name in outer}
+    return {
+        "type": "http",
+        "asgi": outer["asgi"],
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": urlencode(query).encode(),
+        "headers": [(b"content-type", b"application/json"), (b"host", b"inside")],
+        "state": {},
+        **kept,
+    }

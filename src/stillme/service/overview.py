@@ -1,0 +1,193 @@
+"""The state of a deployment over HTTP: what was decided, how good it was, and where its rollout stands."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from fastapi import FastAPI, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from stillme.audit import AuditStore, Filter
+from stillme.audit.review.listing import newest
+from stillme.audit.traffic import MOST_DAYS, traffic_of
+from stillme.errors import InputError
+from stillme.evaluation.rollout.promotion import demote, promote
+from stillme.evaluation.rollout.status import Status, rollout_status
+from stillme.evaluation.rollout.weeks import WeeksWindow
+from stillme.guard import Guard
+from stillme.policy import Policy
+from stillme.service.bodies import as_model, json_response, read_json
+from stillme.service.limits import Pool, within
+from stillme.service.openapi import body_of, problems
+from stillme.service.problems import Problem, ProblemError
+from stillme.service.settings import ServiceSettings
+from stillme.service.traces import NO_STORE
+
+__all__ = ["Overview", "PromotionRequest"]
+
+TIMEOUT: Final = "STILLME_REQUEST_TIMEOUT_S"
+# The figures of weeks rest on every record of them: they are computed anew after so many seconds.
+FRESH_S: Final = 60.0
+NO_FILE: Final = (
+    "the policy in force is no file, or STILLME_MODE says the mode: write policy.yaml, serve with --policy policy.yaml, "
+    "and take STILLME_MODE away"
+)
+Result = TypeVar("Result")
+
+
+class PromotionRequest(BaseModel):
+    """A step of the rollout, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    to: Literal["monitor", "warn", "enforce"]
+    reason: str | None = Field(
+        None, description="to go back: why; to go on although a check is missing: why all the same"
+    )
+
+
+@dataclass(slots=True)
+class Overview:
+    """The endpoints over the audit store and the policy in force; `policy_file` is None where the policy cannot be written."""
+
+    store: AuditStore | None
+    guard: Guard
+    pool: Pool
+    settings: ServiceSettings
+    policy_file: Path | None
+    _status: tuple[float, str, dict[str, Any]] = field(default=(0.0, "", {}))
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add the routes."""
+        routes: list[tuple[str, str, Callable[..., Any], type[BaseModel] | None, str]] = [
+            ("GET", "/v1/overview", self.overview, None, "Decisions by day, reasons, figures, times and drift."),
+            ("GET", "/v1/rollout", self.rollout, None, "The checklist of the next mode, and the steps so far."),
+            ("POST", "/v1/rollout/step", self.step, PromotionRequest, "Go to the next mode, or back."),
+        ]
+        for method, path, endpoint, takes, summary in routes:
+            app.add_api_route(
+                path,
+                endpoint,
+                methods=[method],
+                response_model=None,
+                responses=problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 503),
+                openapi_extra=body_of(takes) if takes else None,
+                summary=summary,
+                tags=["console"],
+            )
+
+    async def overview(self, days: Annotated[int, Query(ge=1, le=MOST_DAYS)] = 14) -> Response:
+        """The last days; the figures are those of the last whole weeks, from reviews."""
+
+        def work(store: AuditStore) -> dict[str, Any]:
+            traffic = asdict(traffic_of(store, datetime.now(UTC), days))
+            status = self._current(store)
+            return {**traffic, "figures": status["figures"], "weeks": status["weeks"], "drift": self._drift()}
+
+        return json_response(_json(await self._work(work)))
+
+    async def rollout(self) -> Response:
+        """Every check of the steps ahead, what is missing and how to get it."""
+
+        def work(store: AuditStore) -> dict[str, Any]:
+            return {**self._current(store), "history": _history(store), "may_write": self.policy_file is not None}
+
+        return json_response(_json(await self._work(work)))
+
+    async def step(self, request: Request) -> Response:
+        """Write the mode into the policy file, with a record of who and why; a missing check needs a reason to pass over it."""
+        asked = as_model(PromotionRequest, await read_json(request))
+        who = request.scope.get("stillme.caller") or "local"
+
+        def work(store: AuditStore) -> dict[str, Any]:
+            if self.policy_file is None:
+                raise InputError(NO_FILE)
+            self._status = (0.0, "", {})
+            return _step(store, self.policy_file, asked, str(who))
+
+        return json_response(_json(await self._work(work)))
+
+    def _current(self, store: AuditStore) -> dict[str, Any]:
+        computed_at, policy, found = self._status
+        if not found or policy != self.guard.policy.hash or time.monotonic() - computed_at > FRESH_S:
+            found = _status(rollout_status(store, self.guard.policy, as_of=datetime.now(UTC)))
+            self._status = (time.monotonic(), self.guard.policy.hash, found)
+        return found
+
+    def _drift(self) -> dict[str, Any]:
+        calibration = self.guard.policy.calibration
+        if calibration is None:
+            return {"state": "not calibrated", "reason": None}
+        return {"state": "drifted" if calibration.drifted else "holds", "reason": calibration.drifted}
+
+    async def _work(self, work: Callable[[AuditStore], Result]) -> Result:
+        store = self.store
+        if store is None:
+            raise ProblemError(Problem(404, NO_STORE))
+        return await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT)
+
+
+def _step(store: AuditStore, file: Path, asked: PromotionRequest, who: str) -> dict[str, Any]:
+    now = datetime.now(UTC)
+    if asked.to == "monitor" or _is_back(file, asked.to):
+        made = demote(store, file, by=who, to=asked.to, why=asked.reason or "")
+        return {"to": asked.to, "record": made, "done": True, "missing": []}
+    done = promote(store, file, by=who, as_of=now, to=asked.to, override=asked.reason or None)
+    return {
+        "to": done.to,
+        "record": done.record,
+        "done": done.record is not None,
+        "missing": [asdict(c) for c in done.closed],
+    }
+
+
+def _is_back(file: Path, to: str) -> bool:
+    order = ("monitor", "warn", "enforce")
+    return order.index(to) < order.index(Policy.load(file).mode)
+
+
+def _status(status: Status) -> dict[str, Any]:
+    window = status.current or status.baseline
+    return {
+        "as_of": status.as_of,
+        "mode": status.run.mode,
+        "policy_mode": status.policy_mode,
+        "since": status.run.since,
+        "verdicts": status.run.verdicts,
+        "step": status.step,
+        "is_open": status.is_open,
+        "checks": {step: [asdict(check) for check in checks] for step, checks in status.checks.items()},
+        "notes": list(status.notes),
+        "figures": _figures(window),
+        "weeks": list(window.weeks) if window else [],
+    }
+
+
+def _figures(window: WeeksWindow | None) -> list[dict[str, Any]]:
+    if window is None:
+        return []
+    kept = ("name", "value", "low", "high", "counted", "unknown")
+    return [{name: getattr(figure, name) for name in kept} for figure in window.figures]
+
+
+def _history(store: AuditStore) -> list[dict[str, Any]]:
+    """The steps so far, the newest first."""
+    found = []
+    for record in newest(store, Filter(kind="promotion"), 20):
+        if record.entry is not None:
+            meta = json.loads(record.entry.meta)
+            step = {"from": meta.get("from"), "to": meta.get("to"), "why": meta.get("why")}
+            found.append({**step, "at": record.entry.at, "by": record.entry.caller, "how": record.entry.label})
+    return found
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

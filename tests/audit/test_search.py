@@ -1,0 +1,174 @@
+"""Lists of verdicts: every filter, page after page, on both engines, from indexes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from stillme.audit import AuditStore
+from stillme.audit import search as searching
+from stillme.audit.retention import prune
+from stillme.audit.review.reviews import review
+from stillme.audit.search import Search, labels_of, search
+from stillme.errors import InputError
+from stillme.guard import Occurrence
+from stillme.policy.sections import Retention
+from stillme.storage.audit import database
+from stillme.storage.audit.database import REASON
+from tests.audit.conftest import NewStore, occurrence
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def copy(given: Occurrence, number: int, **columns: str) -> Occurrence:
+    """The same verdict as another record, a minute later for each number."""
+    verdict = given.verdict.model_copy(update={"validator_trace_id": f"trace-{number:04}", **columns})
+    return replace(given, verdict=verdict, at=NOON + timedelta(minutes=number))
+
+
+@pytest.fixture
+def filled(store: AuditStore) -> AuditStore:
+    """Twelve verdicts: answers and refusals in turn, the last one in Vietnamese and by another caller."""
+    right = occurrence()
+    wrong = occurrence(draft_answer="Unused gear can be returned within 90 days of delivery [1].")
+    rows = [copy(wrong if n % 2 else right, n) for n in range(11)]
+    store.record([*rows, replace(copy(right, 11, language="vi"), caller="key:branch")])
+    return store
+
+
+def traces(store: AuditStore, **wanted: str) -> list[int]:
+    """The numbers of the verdicts that a search finds, the newest first."""
+    found = search(store, Search(**wanted)).records
+    return [int(record.entry.id.removeprefix("trace-")) for record in found]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "numbers"),
+    [
+        pytest.param({}, list(range(11, -1, -1)), id="without a filter everything, the newest first"),
+        pytest.param({"decision": "refuse"}, [9, 7, 5, 3, 1], id="by decision"),
+        pytest.param({"reason": "contradicted_claim"}, [9, 7, 5, 3, 1], id="by reason"),
+        pytest.param(
+            {"reason": "contradicted_claim", "since": "2026-03-01T12:04:00Z"}, [9, 7, 5], id="by reason and time"
+        ),
+        pytest.param({"language": "vi"}, [11], id="by language"),
+        pytest.param({"caller": "key:branch"}, [11], id="by caller"),
+        pytest.param({"mode": "enforce"}, [], id="by mode"),
+        pytest.param({"since": "2026-03-01T12:03:00Z", "until": "2026-03-01T12:05:00Z"}, [4, 3], id="by time"),
+        pytest.param({"text": "90 DAYS"}, [9, 7, 5, 3, 1], id="by text, whatever the case"),
+        pytest.param({"label": "unreviewed", "decision": "refuse"}, [9, 7, 5, 3, 1], id="by what nobody reviewed"),
+        pytest.param({"reason": "nothing' OR 1=1 --"}, [], id="a hostile filter is only a text"),
+    ],
+)
+def test_each_filter_finds_what_it_names(filled: AuditStore, wanted: dict[str, str], numbers: list[int]) -> None:
+    """In the order of time."""
+    assert traces(filled, **wanted) == numbers
+
+
+def test_a_label_finds_what_was_given_it(filled: AuditStore) -> None:
+    """And the list shows the labels of each."""
+    review(filled, "trace-0003", "false_refusal", "Lan")
+    review(filled, "trace-0003", "correct", "Minh")
+
+    assert traces(filled, label="false_refusal") == [3]
+    assert traces(filled, label="unreviewed", decision="refuse") == [9, 7, 5, 1]
+    assert labels_of(filled, ["trace-0003", "trace-0004"]) == {
+        "trace-0003": ["false_refusal", "correct"],
+        "trace-0004": [],
+    }
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+@pytest.mark.parametrize("wanted", [{}, {"decision": "refuse"}, {"reason": "contradicted_claim"}, {"text": "gear"}])
+def test_pages_together_are_the_whole_list(filled: AuditStore, order: searching.Order, wanted: dict[str, str]) -> None:
+    """Each verdict once, in order, whatever the size of a page; new records do not move what was seen."""
+    whole = [record.seq for record in search(filled, Search(**wanted), order=order, most=200).records]
+    seen: list[int] = []
+    after = None
+    while True:
+        page = search(filled, Search(**wanted), order=order, after=after, most=2)
+        seen += [record.seq for record in page.records]
+        after = page.next
+        if after is None:
+            break
+
+    assert seen == whole
+    assert len(whole) in (12, 5)
+
+
+def test_a_search_for_a_text_stops_after_so_many_records_and_says_where(
+    filled: AuditStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next page goes on from there; nothing is passed over."""
+    monkeypatch.setattr(searching, "READ_FOR_A_TEXT", 5)
+    first = search(filled, Search(text="12,000 words that nobody wrote"))
+
+    assert first.records == ()
+    assert first.searched_to == "2026-03-01T12:07:00.000000Z"
+    assert search(filled, Search(text="90 days"), after=first.next).records[0].entry.id == "trace-0005"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "options", "words"),
+    [
+        pytest.param({"label": "corect"}, {}, "'corect' is no label", id="a label that there is not"),
+        pytest.param({"since": "soon"}, {}, "'soon' is no point in time", id="a time that is none"),
+        pytest.param({}, {"after": "x"}, "no place in a list", id="a place that is none"),
+        pytest.param({}, {"most": 0}, "limit must be from 1 to 200, got 0", id="a page of nothing"),
+    ],
+)
+def test_a_bad_search_says_what_is_wrong(
+    store: AuditStore, wanted: dict[str, str], options: dict[str, Any], words: str
+) -> None:
+    """With the value and the way out."""
+    with pytest.raises(InputError, match=words):
+        search(store, Search(**wanted), **options)
+
+
+def test_what_retention_removes_is_gone_from_the_index_of_reasons(filled: AuditStore) -> None:
+    """No code of a verdict outlives it."""
+    rule = Retention.model_validate({"verdict": {"days": 1}})
+
+    prune(filled, rule, NOON + timedelta(days=30))
+
+    assert filled.database.rows(f"SELECT count(*) FROM {REASON}")[0][0] == 0  # noqa: S608
+    assert traces(filled, reason="contradicted_claim") == []
+
+
+def test_a_store_of_the_first_schema_is_upgraded_with_its_reasons(
+    new_store: NewStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records that were there before the index are found by it."""
+    first = [step for step in database.migrations() if step[0] == 1]
+    wrong = occurrence(draft_answer="Unused gear can be returned within 90 days of delivery [1].")
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "migrations", lambda: first)
+        patch.setattr("stillme.audit.store.add_reasons", lambda *_: None)
+        new_store().record([copy(wrong, n) for n in range(3)])
+
+    upgraded = new_store()
+
+    assert traces(upgraded, reason="contradicted_claim") == [2, 1, 0]
+    assert database.is_current(upgraded.database)
+
+
+def test_every_filter_is_answered_from_an_index(filled: AuditStore) -> None:
+    """SQLite's own plan names an index and sorts nothing."""
+    if "://" in filled.where:
+        pytest.skip("the plan of SQLite")
+    for wanted in (
+        {},
+        {"decision": "refuse"},
+        {"mode": "warn"},
+        {"language": "vi"},
+        {"band": "low"},
+        {"caller": "x"},
+        {"reason": "y"},
+    ):
+        sql, values = searching._query(Search(**wanted), "newest", ("2026-03-01T12:07:00.000000Z", 7))
+        plan = " ".join(str(row[3]) for row in filled.database.rows(f"EXPLAIN QUERY PLAN {sql} LIMIT 51", values))
+        assert "USING INDEX stillme_audit_" in plan or "COVERING INDEX stillme_audit_" in plan, plan
+        assert "TEMP B-TREE" not in plan, (wanted, plan)

@@ -1,0 +1,317 @@
+"""The console in a real browser: the stories of a newcomer, a reviewer and an attacker; what a screen reader and a keyboard meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.console.conftest import fill, full, verdicts
+from tests.service.conftest import Service, running
+
+NewPage = Callable[..., Any]
+PAYLOADS = (Path(__file__).parent / "payloads.txt").read_text(encoding="utf-8").splitlines()
+BIDI = "\u202egnp.exe\u2066 \u200b\u0000\u0007 Z\u0351\u0351\u0351\u0351algo"
+
+
+# a newcomer
+
+
+def test_a_newcomer_gets_a_verdict_without_reading_anything(console: Service, new_page: NewPage) -> None:
+    """Opens the address, sees a verdict, types another number, sees it change without a click."""
+    page = new_page(console)
+    assert page.inner_text(".decision") == "Refuse"
+
+    page.fill("#draft", "You can return unused gear within 30 days of delivery [1].")
+    page.wait_for_function("() => document.querySelector('.decision').textContent === 'Answer'")
+
+    assert page.locator(".draft .supported").count() > 0
+
+
+def test_a_claim_and_the_words_that_decide_it_light_up_together(console: Service, new_page: NewPage) -> None:
+    """By pointer and by keyboard, in both directions."""
+    page = new_page(console)
+
+    page.hover(".draft .c-1.claim")
+    assert page.locator(".source .c-1.lit").count() >= 1
+    page.hover("h1")
+    assert page.locator(".lit").count() == 0
+    page.focus(".source a.c-2")
+    assert page.locator(".draft .c-2.claim.lit").count() >= 1
+    assert page.locator(".draft .c-1.claim.lit").count() == 0
+
+
+def test_a_claim_can_be_copied_and_saved(console: Service, new_page: NewPage) -> None:
+    """The copy is the text that is shown; the link after saving carries no text."""
+    page = new_page(console)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("text=Copy as")
+    page.click("[data-copy] >> nth=0")
+    page.wait_for_function("() => document.getElementById('status').textContent === 'Copied'")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("curl -s http://127.0.0.1")
+
+    page.click("text=Save as a trace")
+    page.wait_for_url("**/traces/trace-*")
+    assert "?" not in page.url
+
+
+def test_when_the_service_does_not_answer_what_was_typed_stays(console: Service, new_page: NewPage) -> None:
+    """And the page says so."""
+    page = new_page(console)
+    page.context.set_offline(True)
+    page.fill("#query", "What is typed while the line is down?")
+    page.wait_for_selector("#verdict .notice.bad")
+
+    assert page.input_value("#query") == "What is typed while the line is down?"
+
+
+def test_everything_reads_without_scripts(console: Service, new_page: NewPage) -> None:
+    """Forms work too."""
+    page = new_page(console, java_script_enabled=False)
+    page.fill("#draft", "You can return unused gear within 30 days of delivery [1].")
+    page.click(".primary")
+    assert page.inner_text(".decision") == "Answer"
+    page.click("text=Traces")
+    page.click(".row-link >> nth=0")
+    assert page.locator(".outcome").count() == 1
+
+
+def test_times_are_in_the_zone_of_the_reader(console: Service, new_page: NewPage) -> None:
+    """And as they are written in the reader's language."""
+    there = new_page(console, "/traces", timezone_id="Asia/Ho_Chi_Minh", locale="vi-VN")
+    here = new_page(console, "/traces", timezone_id="UTC", locale="vi-VN")
+
+    times = [page.locator("td time").first.inner_text() for page in (there, here)]
+
+    assert times[0] != times[1]
+    assert "UTC" not in times[0]
+
+
+# what everybody meets
+
+
+LOOKS = [
+    pytest.param({}, id="light"),
+    pytest.param({"color_scheme": "dark"}, id="dark"),
+    pytest.param({"locale": "vi-VN", "viewport": {"width": 360, "height": 740}}, id="Vietnamese on a phone"),
+]
+
+
+@full
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("path", ["/", "/try?example=conflict&policy=strict", "/try?blank", "/traces", "/traces?since=2999-01-01", "/traces/trace-0000-console", "/traces/nothing", "/review", "/review?queue=disagreements", "/overview", "/rollout"])  # fmt: skip
+def test_axe_finds_nothing_to_object_to(console: Service, new_page: NewPage, path: str, look: dict[str, Any]) -> None:
+    """WCAG 2.2 AA as far as a program can tell, with everything unfolded; and no page is wider than its window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = new_page(console, path, **look)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+
+    rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+    found = axe.run(page, options=rules).response["violations"]
+
+    assert [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@full
+def test_axe_finds_nothing_on_the_sign_in(new_page: NewPage, keyed: tuple[Service, dict[str, str]]) -> None:
+    """Nor after a wrong key, which is told where it was typed."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = new_page(keyed[0], "/")
+    page.fill("#key", "sm_wrong")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#key-problem")
+
+    assert axe.run(page).response["violations"] == []
+    assert page.get_attribute("#key", "aria-describedby") == "key-problem"
+
+
+def test_the_first_paint_does_not_jump(console: Service, new_page: NewPage) -> None:
+    """Nothing moves once it is shown."""
+    page = new_page(console, "/traces")
+    shift = page.evaluate(
+        """() => new Promise((done) => { let sum = 0;
+        new PerformanceObserver((list) => { for (const each of list.getEntries()) sum += each.value; })
+          .observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => done(sum), 300); })"""
+    )
+
+    assert shift < 0.1
+
+
+# a promotion
+
+
+@full
+def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: NewPage) -> None:
+    """An operator reads what is missing, goes on with a reason, sees it in the record, and goes back."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("mode: monitor\n", encoding="utf-8")
+    with running(tmp_path / "data", {"STILLME_POLICY": str(policy)}) as service:
+        fill(service, verdicts())
+        page = new_page(service, "/rollout")
+        assert page.locator(".checks .failed, .checks .unknown").count() > 0
+        page.click("button:has-text('Go on to warn')")
+        page.wait_for_selector(".notice.care")
+        page.fill("#why-on", "A pilot at one branch, agreed with the risk officer.")
+        page.click("button:has-text('Go on to warn')")
+        page.wait_for_selector("text=A pilot at one branch")
+        assert policy.read_text(encoding="utf-8") == "mode: warn\n"
+        service.parts.guard._watcher.poll()
+        page.reload()
+        page.fill("#why-monitor", "Too many notes.")
+        page.click("button:has-text('Go back to monitor')")
+        page.wait_for_selector("text=Too many notes.")
+
+    assert policy.read_text(encoding="utf-8") == "mode: monitor\n"
+
+
+# an attacker
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose every recorded text is an attack."""
+    with running(tmp_path_factory.mktemp("hostile") / "data", {}) as service:
+        requests = [
+            {
+                "query": f"What is {payload}?",
+                "draft_answer": f"It is {payload} and 90 days [1].",
+                "retrieved_context": [
+                    {"source_id": payload, "title": payload, "url": payload, "text": f"It is {payload} and 30 days."},
+                    {"source_id": f"other {payload}", "text": f"It is {payload} and 12 days."},
+                ],
+                "metadata": {"language": "en", "domain": payload},
+            }
+            for payload in [*PAYLOADS, BIDI.replace("\u0000", "")]
+        ]
+        fill(service, verdicts(requests))
+        yield service
+
+
+def unharmed(page: Any, url: str) -> None:
+    """Nothing ran, nothing is hidden, nothing leads elsewhere, no element of a text is an element of the page."""
+    assert page.evaluate("window.hit") is None
+    assert page.is_visible("h1")
+    outside = "els => els.map((e) => e.href ?? e.action ?? e.src).filter((a) => a && !a.startsWith(location.origin))"
+    assert page.eval_on_selector_all("a, form, img, script, link", outside) == []
+    assert (
+        page.locator("main :is(script, style, iframe, object, embed, base, meta, video, math, img, link)").count() == 0
+    )
+    assert page.locator("[style], [onerror], [onload], [onfocus], [ontoggle]").count() == 0
+    assert page.url.startswith(url)
+
+
+def test_hostile_texts_do_nothing_in_a_list_and_a_trace(hostile: Service, new_page: NewPage) -> None:
+    """A few of them; `make test-browser` opens every one."""
+    page = new_page(hostile, "/traces")
+    unharmed(page, hostile.url)
+    for number in (0, 7, len(PAYLOADS)):
+        page.goto(f"/traces/trace-{number:04}-console")
+        unharmed(page, hostile.url)
+    assert "U+202E" in page.inner_text("main")
+
+
+@full
+@pytest.mark.parametrize("number", range(len(PAYLOADS)), ids=PAYLOADS)
+def test_a_hostile_text_does_nothing_on_any_page(hostile: Service, new_page: NewPage, number: int) -> None:
+    """In a trace, in a form that is typed and sent, in a filter, in a note, in a link."""
+    payload = PAYLOADS[number]
+    page = new_page(hostile, f"/traces/trace-{number:04}-console")
+    unharmed(page, hostile.url)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    unharmed(page, hostile.url)
+    page.goto("/try?blank")
+    page.fill("#query", f"What is {payload}?")
+    page.fill("#draft", f"It is {payload} [1]. It is 90 days [1].")
+    page.fill("#source-id-1", payload)
+    page.fill("#passage-1", f"It is {payload}. It is 30 days.")
+    page.wait_for_selector("#verdict .outcome, #verdict .notice")
+    unharmed(page, hostile.url)
+    page.click("form#try .primary")
+    page.goto("/traces")
+    page.fill("#f-text", payload)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/traces?*")
+    unharmed(page, hostile.url)
+    page.goto("/review")
+    page.fill("#note", payload)
+    page.fill("#reviewer", payload[:90])
+    page.click("button[value=unclear]")
+    page.wait_for_url("**/review?*last=*")
+    unharmed(page, hostile.url)
+
+
+# a reviewer
+
+
+def review_by_keyboard(page: Any, items: int) -> list[str]:
+    """Label so many verdicts with one key each; the traces, in order."""
+    seen = []
+    for n in range(items):
+        trace = page.get_attribute("[name=trace]", "value")
+        seen.append(trace)
+        page.keyboard.press(str(n % 5 + 1))
+        page.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=trace)
+        page.wait_for_load_state()
+    return seen
+
+
+def test_a_reviewer_labels_by_keyboard_and_undoes(tmp_path: Path, new_page: NewPage) -> None:
+    """One key a label, u for undo, n for a note, s to skip."""
+    with running(tmp_path / "data", {}) as service:
+        fill(service, verdicts(), times=3)
+        page = new_page(service, "/review")
+        seen = review_by_keyboard(page, 3)
+        page.keyboard.press("u")
+        page.wait_for_function("(was) => document.querySelector('[name=trace]')?.value === was", arg=seen[-1])
+        page.keyboard.press("n")
+        page.keyboard.type("On second thoughts 1 2 3")
+        page.keyboard.press("Escape")
+        page.keyboard.press("1")
+        page.wait_for_url("**/review?*last=*")
+        current = page.get_attribute("[name=trace]", "value")
+        page.keyboard.press("s")
+        page.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=current)
+        found = service.get(f"/v1/traces/{seen[-1]}").json()["reviews"]
+
+    assert len(set(seen)) == 3
+    assert [each["label"] for each in found] == ["missed_hallucination", "correct"]
+    assert found[-1]["note"] == "On second thoughts 1 2 3"
+
+
+def test_a_label_outlives_a_connection_and_a_browser(tmp_path: Path, new_page: NewPage) -> None:
+    """It waits where it was given and is sent when the service answers again."""
+    with running(tmp_path / "data", {}) as service:
+        fill(service, verdicts(), times=2)
+        page = new_page(service, "/review")
+        trace = page.get_attribute("[name=trace]", "value")
+        page.context.set_offline(True)
+        page.keyboard.press("2")
+        page.wait_for_selector(".outbox:visible")
+        page.close()
+
+        page.context.set_offline(False)
+        again = page.context.new_page()
+        again.goto(f"{service.url}/review")
+        again.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=trace)
+        found = service.get(f"/v1/traces/{trace}").json()["reviews"]
+
+    assert [each["label"] for each in found] == ["false_refusal"]
+
+
+@full
+def test_an_hour_of_fifty_items_by_keyboard_alone(tmp_path: Path, new_page: NewPage) -> None:
+    """Every verdict of the sample once, each label in the record, and the queue is empty at the end."""
+    with running(tmp_path / "data", {}) as service:
+        fill(service, verdicts(), times=17)
+        page = new_page(service, "/review")
+        seen = review_by_keyboard(page, 50)
+        page.keyboard.press("1")
+        page.wait_for_selector(".empty")
+        counts = dict(service.get("/v1/reviews/agreement").json()["counts"])
+
+    assert len(set(seen)) == 50
+    assert sum(counts.values()) == 51

@@ -1,0 +1,100 @@
+"""Overview and rollout without scripts: numbers that lead to their traces, and a step of the rollout with its reason."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from stillme.console.overview import chart_of
+from tests.console.conftest import NewVisitor, fill, verdicts
+from tests.service.conftest import Service, Start
+
+
+def test_every_number_of_the_overview_leads_to_as_many_traces(console: Service, visitor: NewVisitor) -> None:
+    """Cards, bars and reasons."""
+    someone = visitor(console)
+    page = someone.get("/overview").text
+    cards = re.findall(r'card-value"><a href="([^"]+)">([0-9,]+)<', page)
+    bars = re.findall(r'<a href="([^"]+)" aria-label="[^"]+: ([0-9]+)"', page)
+    reasons = re.findall(r'<a class="code" href="([^"]+)">.*?<span class="figure">([0-9,]+)<', page)
+
+    assert len(cards) == 4
+    assert bars
+    assert reasons
+    for link, number in [*cards, *bars, *reasons]:
+        assert someone.get(unescape(link)).text.count('class="row-link"') == int(number)
+
+
+def test_the_chart_is_a_table_for_those_who_do_not_see_it(console: Service, visitor: NewVisitor) -> None:
+    """One row a day, and no figure that was not counted."""
+    page = visitor(console, "vi").get("/overview?days=7").text
+
+    assert page.count('<th scope="row">') == 7
+    assert "chưa tuần nào kết thúc" in page
+
+
+@pytest.mark.parametrize(
+    ("counts", "top"), [([0], 2), ([1], 2), ([3], 4), ([9, 12], 20), ([999], 1000), ([1001], 2000)]
+)
+def test_bars_stand_under_a_number_that_reads_well(counts: list[int], top: int) -> None:
+    """And none is taller than the chart."""
+    days = [{"day": f"2026-03-{n + 1:02}", "decisions": {"answer": count}} for n, count in enumerate(counts)]
+    chart = chart_of(days)
+
+    assert chart.lines[-1] == (0, top)
+    assert all(part.y >= 0 for bar in chart.bars for part in bar.parts)
+
+
+def test_an_empty_store_has_a_way_to_begin(start: Start, visitor: NewVisitor) -> None:
+    """Instead of empty charts."""
+    page = visitor(start()).get("/overview").text
+
+    assert "Nothing has been recorded yet" in page
+    assert '<svg class="chart"' not in page
+
+
+def test_a_promotion_is_held_back_until_somebody_gives_a_reason(
+    start: Start, visitor: NewVisitor, tmp_path: Path
+) -> None:
+    """Then the file has the mode, the record has who and why, and the way back needs a reason too."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("# ours\nmode: monitor\n", encoding="utf-8")
+    service = start(STILLME_POLICY=str(policy))
+    fill(service, verdicts())
+    service.parts.keys.create("auditor", ["viewer"])
+    auditor, someone = visitor(service), visitor(service)
+    auditor.sign_in(service.parts.keys.create("Hà", ["viewer"]))
+    someone.sign_in(service.parts.keys.create("Lan", ["operator"]))
+
+    assert auditor.send("/rollout", {"to": "warn", "reason": "because"}).status_code == 403
+    held = someone.send("/rollout", {"to": "warn", "reason": ""})
+    assert held.status_code == 409
+    assert "nothing was changed" in held.text
+    assert policy.read_text(encoding="utf-8") == "# ours\nmode: monitor\n"
+
+    assert someone.send("/rollout", {"to": "warn", "reason": "pilot at one branch"}).status_code == 303
+    assert policy.read_text(encoding="utf-8") == "# ours\nmode: warn\n"
+    service.parts.guard._watcher.poll()
+    page = someone.get("/rollout").text
+    assert "pilot at one branch" in page
+    assert "key:Lan" in page
+
+    assert someone.send("/rollout", {"to": "monitor", "reason": ""}).status_code == 422
+    assert someone.send("/rollout", {"to": "monitor", "reason": "complaints"}).status_code == 303
+    assert policy.read_text(encoding="utf-8") == "# ours\nmode: monitor\n"
+    history = service.get("/v1/rollout", x_api_key=service.parts.keys.create("Tú", ["viewer"])).json()["history"]
+    assert [(step["to"], step["how"], step["why"]) for step in history] == [
+        ("monitor", "demotion", "complaints"),
+        ("warn", "override", "pilot at one branch"),
+    ]
+
+
+def test_without_a_policy_file_the_page_says_how_to_have_one(console: Service, visitor: NewVisitor) -> None:
+    """And offers no button."""
+    page = visitor(console).get("/rollout").text
+
+    assert "stillme serve --policy policy.yaml" in page
+    assert 'name="to"' not in page

@@ -1,0 +1,81 @@
+"""Review without scripts: the next verdict, a label, the queue behind it, and who is who."""
+
+from __future__ import annotations
+
+import re
+
+from tests.console.conftest import NewVisitor, Visitor, fill, verdicts
+from tests.service.conftest import Service, Start
+
+
+def shown(someone: Visitor, path: str = "/review") -> str:
+    """The trace that is to be reviewed."""
+    return re.findall(r'name="trace" value="([^"]+)"', someone.get(path).text)[0]
+
+
+def test_two_reviewers_work_through_a_week_without_meeting(start: Start, visitor: NewVisitor) -> None:
+    """Each label is in the record under the name of the key, with its note and its claims."""
+    service = start()
+    lan, minh = visitor(service), visitor(service)
+    traces = fill(service, verdicts())
+    for someone, name in ((lan, "Lan"), (minh, "Minh")):
+        someone.sign_in(service.parts.keys.create(name, ["reviewer"]))
+    first, other = shown(lan), shown(minh)
+
+    lan.send(
+        "/review",
+        [
+            ("trace", first),
+            ("label", "correct"),
+            ("note", "đúng"),
+            ("looked", "1"),
+            ("queue", "sample"),
+            ("reviewer", "Minh"),
+        ],
+    )
+    last = shown(lan)
+    lan.send("/review", [("trace", last), ("label", "unclear"), ("queue", "sample")])
+
+    assert {first, other, last} == set(traces)
+    assert "This queue is empty" in lan.get("/review").text
+    reviews = lan.get(f"/traces/{first}").text
+    assert "Lan" in reviews
+    assert "đúng" in reviews
+    assert shown(minh, "/review?queue=second") in (first, last)
+
+
+def test_a_label_is_undone_by_another(console: Service, visitor: NewVisitor) -> None:
+    """Both stay recorded, the later one counts."""
+    someone = visitor(console)
+    trace = shown(someone)
+    answer = someone.send(
+        "/review", [("trace", trace), ("label", "correct"), ("queue", "sample"), ("reviewer", "Hoa Lê")]
+    )
+    page = someone.get(answer.headers["location"]).text
+    again = re.findall(r'href="(/review\?queue=sample&amp;again=[^"]+)"', page)[0].replace("&amp;", "&")
+
+    assert shown(someone, again) == trace
+    someone.send("/review", [("trace", trace), ("label", "false_refusal"), ("queue", "sample"), ("reviewer", "Hoa Lê")])
+
+    agreement = console.get("/v1/reviews/agreement").json()
+    assert agreement["reviewers"] == [["Hoa Lê", 1]]
+    assert dict(agreement["counts"])["false_refusal"] == 1
+    assert agreement["superseded"][0]["label"] == "correct"
+
+
+def test_a_label_that_there_is_not_is_refused(console: Service, visitor: NewVisitor) -> None:
+    """With what was meant, perhaps."""
+    answer = visitor(console).send(
+        "/review", [("trace", "trace-0001-console"), ("label", "corect"), ("queue", "sample")]
+    )
+
+    assert answer.status_code == 422
+    assert "did you mean correct?" in answer.text
+
+
+def test_an_appeal_comes_into_its_queue(console: Service, visitor: NewVisitor) -> None:
+    """The chatbot sends it over the API."""
+    sent = console.post("/v1/appeals", {"trace": "trace-0002-console", "note": "The customer says otherwise."})
+
+    assert sent.status_code == 200
+    assert shown(visitor(console), "/review?queue=appeals") == "trace-0002-console"

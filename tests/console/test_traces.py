@@ -1,0 +1,109 @@
+"""Traces without scripts: lists, filters, pages, and one trace with its replay, its policy and its packet."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from stillme.audit.query import Filter
+from stillme.audit.retention import erase
+from tests.console.conftest import NewVisitor, fill, verdicts
+from tests.service.conftest import Service, Start
+
+TRACE = "trace-0000-console"
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        pytest.param("", 3, id="everything"),
+        pytest.param("decision=refuse", 1, id="by decision"),
+        pytest.param("reason=contradicted_claim", 1, id="by reason"),
+        pytest.param("language=vi", 1, id="by language"),
+        pytest.param("caller=tests", 3, id="by caller"),
+        pytest.param("text=nghi+phep", 1, id="by text, without its accents"),
+        pytest.param("label=unreviewed", 3, id="by what nobody reviewed"),
+        pytest.param("since=2999-01-01", 0, id="by a time to come"),
+    ],
+)
+def test_filters_of_the_list(console: Service, visitor: NewVisitor, query: str, rows: int) -> None:
+    """Each row leads to its trace; where nothing fits, the page says so."""
+    page = visitor(console).get(f"/traces?{query}").text
+
+    assert page.count('class="row-link"') == rows
+    assert ("No verdicts" in page) is (rows == 0)
+
+
+def test_a_bad_filter_is_a_page_that_names_it(console: Service, visitor: NewVisitor) -> None:
+    """With the value and the way out."""
+    response = visitor(console).get("/traces?since=soon")
+
+    assert response.status_code == 422
+    assert "&#x27;soon&#x27; is no point in time" in response.text
+
+
+def test_pages_follow_one_another(start: Start, visitor: NewVisitor) -> None:
+    """By a link that keeps the filters; none is shown twice."""
+    service = start()
+    fill(service, verdicts()[:1], times=120)
+    someone, path = visitor(service), "/traces?decision=refuse"
+    seen: list[str] = []
+    while path:
+        page = someone.get(path).text
+        seen += re.findall(r'class="row-link" href="/traces/([^"]+)"', page)
+        found = re.search(r'rel="next" href="([^"]+)"', page)
+        path = found[1].replace("&amp;", "&") if found else ""
+
+    assert len(seen) == len(set(seen)) == 120
+
+
+def test_one_trace_shows_everything(console: Service, visitor: NewVisitor) -> None:
+    """Claims, sources, checks, the chain, the policy since, and nobody's review yet."""
+    page = visitor(console).get(f"/traces/{TRACE}").text
+
+    for words in (
+        "Refuse",
+        "Draft answer, claim by claim",
+        "Passages given as sources",
+        "intact",
+        "the policy is the same",
+        "Replay now",
+    ):
+        assert words in page
+
+
+def test_a_replay_says_that_the_verdict_is_the_same(console: Service, visitor: NewVisitor) -> None:
+    """Made now, under the policy of then."""
+    assert "the same verdict" in visitor(console).send(f"/traces/{TRACE}", {}).text
+
+
+def test_the_packet_is_a_file_that_runs_nothing(console: Service, visitor: NewVisitor) -> None:
+    """To attach to an incident."""
+    packet = visitor(console).get(f"/traces/{TRACE}/packet")
+
+    assert packet.headers["content-disposition"] == f'attachment; filename="stillme-{TRACE}.html"'
+    assert "<script" not in packet.text
+    assert "90 days" in packet.text
+
+
+def test_texts_that_were_erased_are_not_shown_and_the_page_says_so(start: Start, visitor: NewVisitor) -> None:
+    """The decision and its reasons stay."""
+    service = start()
+    fill(service, verdicts()[:1])
+    erase(service.parts.store, Filter(id=TRACE), who="dpo", why="asked for")
+    page = visitor(service).get(f"/traces/{TRACE}").text
+
+    assert "unused gear" not in page
+    assert "erased" in page
+    assert "Refuse" in page
+
+
+def test_a_service_that_records_nothing_says_so(start: Start, visitor: NewVisitor) -> None:
+    """Instead of an empty list."""
+    service = start(STILLME_AUDIT_STORE="none")
+
+    page = visitor(service).get("/traces")
+
+    assert page.status_code == 404
+    assert "STILLME_AUDIT_STORE=none" in page.text
