@@ -16,9 +16,9 @@ from stillme.errors import StillMeError
 from stillme.guard import Guard, Occurrence
 from stillme.llm.client import Limits
 from stillme.llm.providers import OpenAICompatible
-from stillme.service.openai.completions import completions_routes
 from stillme.service.openai.guarded import Parts
 from stillme.service.openai.litellm import litellm_routes
+from stillme.service.openai.routes import openai_routes
 from stillme.service.problems import ProblemError, answer_problem
 from tests.chat.upstream import Play, Upstream
 from tests.service.serving import served
@@ -94,7 +94,7 @@ def app_of(parts: Parts, *close: Any) -> FastAPI:
     app = FastAPI(lifespan=lifespan)
     app.add_exception_handler(StillMeError, answer_problem)
     app.add_exception_handler(ProblemError, answer_problem)
-    app.include_router(completions_routes(parts))
+    app.include_router(openai_routes(parts))
     app.include_router(litellm_routes(parts))
     return app
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stillme.llm.addresses import is_loopback
-from stillme.service.openai.request_sources import APPLICATION, SOURCE_ROLES
+from stillme.service.openai.request_sources import BELIEVED, SOURCE_ROLES
 from stillme.settings import EnvironmentSettings, named, number, setting, whole
 
 __all__ = ["ServiceSettings"]
@@ -118,11 +118,22 @@ class ServiceSettings(EnvironmentSettings):
     )
 
     source_roles: tuple[str, ...] = setting(
-        APPLICATION,
+        BELIEVED,
         "STILLME_SOURCE_ROLES",
         "which messages may carry sources, with commas between: system, developer, tool (results of tools are evidence), "
-        "user (whoever asks brings evidence)",
+        "user (the tags of whoever asks are evidence)",
         named(lambda: SOURCE_ROLES),
+    )
+    user_templates: tuple[str, ...] = setting(
+        (),
+        "STILLME_USER_TEMPLATES",
+        "which prompts of frameworks, or of your own, bring evidence in the user message that they make, with commas between: "
+        "langchain-rag, langchain-qa, llamaindex, haystack, names of STILLME_EVIDENCE_FORMATS, or all; none by default",
+    )
+    evidence_formats: str | None = setting(
+        None,
+        "STILLME_EVIDENCE_FORMATS",
+        "a YAML file of formats of your own in which evidence stands in messages: begin and end markers, or templates",
     )
 
     @property

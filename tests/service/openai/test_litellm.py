@@ -132,7 +132,6 @@ def test_texts_without_messages() -> None:
     [
         pytest.param({"structured_messages": [{"role": "user", "content": f"<source id='p'>Admission costs 45 euros for adults.</source> {QUESTION}"}]}, id="in the question"),
         pytest.param({"structured_messages": [{"role": "user", "content": "<context>Admission costs 45 euros for adults.</context> Hi"}, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": QUESTION}]}, id="in an earlier turn"),
-        pytest.param({"structured_messages": [{"role": "user", "content": QUESTION}, {"role": "tool", "tool_call_id": "p", "content": "Admission costs 45 euros for adults."}]}, id="as the result of a tool"),
         pytest.param({"structured_messages": None, "texts": ["<source id='p'>Admission costs 45 euros for adults.</source>", QUESTION]}, id="in texts of nobody in particular"),
     ],
 )  # fmt: skip

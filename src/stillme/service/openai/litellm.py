@@ -130,7 +130,7 @@ class _Guardrail:
 
     async def _before(self, sent: GuardrailRequest, caller: str | None) -> GuardrailAnswer:
         """Question and context, before the model is called."""
-        found = _asked(sent, self.parts.sources)
+        found = _asked(sent, self.parts)
         if found is None:
             return GuardrailAnswer(action="NONE")  # nothing is asked: no text, or what some other kind of call sends
         asked = await with_context(self.parts, found, given=_context_given(sent))
@@ -142,7 +142,7 @@ class _Guardrail:
 
     async def _after(self, sent: GuardrailRequest, caller: str | None) -> GuardrailAnswer:
         """The texts of an answer."""
-        asked = _asked(sent, self.parts.sources) if sent.structured_messages or _own(sent).get("question") else None
+        asked = _asked(sent, self.parts) if sent.structured_messages or _own(sent).get("question") else None
         if asked is not None:
             asked = await with_context(self.parts, asked, given=_context_given(sent))
         asked = asked or self.calls.find(caller, sent.litellm_call_id)
@@ -186,7 +186,7 @@ def _context_given(sent: GuardrailRequest) -> bool:
     return _own(sent).get("context") is not None
 
 
-def _asked(sent: GuardrailRequest, sources: Sequence[str]) -> Asked | None:
+def _asked(sent: GuardrailRequest, parts: Parts) -> Asked | None:
     """The question and its passages, or None where nothing is asked."""
     own = dict(_own(sent))
     question = own.pop("question", None)
@@ -198,7 +198,7 @@ def _asked(sent: GuardrailRequest, sources: Sequence[str]) -> Asked | None:
         messages = [{"role": "user", "content": text} for text in sent.texts or [] if text.strip()]
     if not any(_says_something(message) for message in messages):
         return None
-    return asked_in({"messages": messages, EXTENSION: own}, sources)
+    return asked_in({"messages": messages, EXTENSION: own}, parts.sources, parts.formats)
 
 
 def _says_something(message: Any) -> bool:
