@@ -38,6 +38,7 @@ from stillme.service.modes import endpoint_modes
 from stillme.service.openai.evidence.formats import formats_from
 from stillme.service.openai.guarded import Parts as GuardedParts
 from stillme.service.openai.litellm import GuardrailRequest, litellm_routes
+from stillme.service.openai.remembered_calls import shared_calls
 from stillme.service.openai.routes import openai_routes
 from stillme.service.openapi import problems, with_components
 from stillme.service.problems import Problem, ProblemError, answer_problem
@@ -219,6 +220,7 @@ def _guarded(parts: Parts) -> GuardedParts:
         retriever=pipeline.retriever,
         allow_caller_urls=pipeline.router.takes_urls,
         sources=parts.settings.source_roles,
+        calls=shared_calls(parts.settings.audit_store, Path(parts.settings.data)),
         formats=formats_from(parts.settings.evidence_formats, parts.settings.user_templates),
     )
 

@@ -133,13 +133,16 @@ def test_the_verdict_is_in_the_meta(streams: bool, responses: bool) -> None:
     assert bool(pieces) == streams
 
 
+def found(query: str) -> str:
+    """What the tool finds."""
+    return "\n\n".join(DOCUMENTS) if query else ""
+
+
 @pytest.mark.parametrize("responses", [False, True], ids=["chat completions", "responses"])
 def test_an_agent_with_a_retrieval_tool(responses: bool) -> None:
     """The model is asked although nothing is known yet, what the tool finds is evidence, and the last answer is verified."""
     parameters = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
-    search = Tool(
-        name="search", description="Search.", parameters=parameters, function=lambda query: "\n\n".join(DOCUMENTS)
-    )  # noqa: ARG005
+    search = Tool(name="search", description="Search.", parameters=parameters, function=found)
     texts = []
     for draft in (RIGHT, WRONG):
         with guarding(calls_then_says("search", '{"query": "opening"}', draft)) as guard:

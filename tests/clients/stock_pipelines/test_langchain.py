@@ -163,7 +163,7 @@ def test_the_verdict_is_in_the_response_metadata(streams: bool, responses: bool)
 @tool
 def search(query: str) -> str:
     """Search the museum's pages."""
-    return "\n\n".join(DOCUMENTS)
+    return "\n\n".join(DOCUMENTS) if query else ""
 
 
 @pytest.mark.parametrize("responses", [False, True], ids=["chat completions", "responses"])

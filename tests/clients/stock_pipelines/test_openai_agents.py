@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 @function_tool
 def search(query: str) -> str:
     """Search the museum's pages."""
-    return "\n\n".join(DOCUMENTS)
+    return "\n\n".join(DOCUMENTS) if query else ""
 
 
 async def ask(url: str, kind: Any, *, streams: bool) -> tuple[str, list[str]]:

@@ -10,8 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from stillme.service.openai.litellm import RememberedCalls
-from stillme.service.openai.request_sources import Asked
 from tests.service.guarding import (
     ASKING,
     CITED,
@@ -184,21 +182,6 @@ def test_nothing_asked_is_nothing_to_check() -> None:
     """A call without text, such as an image to be drawn, passes."""
     with guarding() as guard:
         assert post(guard, input_type="request", texts=[]).json() == {"action": "NONE", "verdicts": []}
-
-
-def test_calls_are_remembered_within_bounds() -> None:
-    """The oldest makes room, by number and by size; callers do not see each other's."""
-    calls = RememberedCalls(most=2, most_characters=20)
-    for name in ("a", "b", "c"):
-        calls.keep("me", name, Asked(name))
-    calls.keep("me", "c", Asked("c again"))
-    calls.keep("me", None, Asked("nobody"))
-
-    assert [calls.find("me", name) for name in ("a", "b", "c")] == [None, Asked("b"), Asked("c again")]
-    assert calls.find("you", "b") is None
-    calls.keep("me", "long", Asked("x" * 20))
-    assert [calls.find("me", name) for name in ("b", "c", "long")] == [None, None, Asked("x" * 20)]
-    assert RememberedCalls(seconds=-1).find("me", "a") is None
 
 
 # the real client

@@ -24,6 +24,8 @@ from stillme.service.openai.guarded import (
     brief,
     delivery,
     extension,
+    may_call,
+    only_waits,
     strictest,
     verdict_headers,
     with_context,
@@ -33,12 +35,10 @@ from stillme.service.openai.outgoing import acts_in, beside_text, draft_of, fram
 from stillme.service.openai.request_sources import EXTENSION, Asked, asked_in, request_of
 from stillme.storage.knowledge.store import Chunk, Context, Found
 
-__all__ = ["Answering", "Natively", "may_call", "with_brief"]
+__all__ = ["Answering", "Natively", "with_brief"]
 
 # What the service's own providers cannot do, and would have to leave undone unsaid.
 NEEDS_UPSTREAM: Final = ("tools", "tool_choice", "functions", "function_call", "response_format", "modalities", "audio")
-# What stands in the way of an answer now, and that a call of a tool may change.
-WAITING: Final = frozenset({"SourceRequired", "AmbiguousQuery"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Answering:
         if guard.policy.mode != "enforce":
             return None
         ahead: Occurrence = await self.parts.run(lambda: guard.examine(exchange.request(), record=False))
-        if ahead.verdict.action not in ("block", "clarify") or (exchange.offers_tools and _only_waits(ahead)):
+        if ahead.verdict.action not in ("block", "clarify") or (exchange.offers_tools and only_waits(ahead)):
             return None
         request = exchange.request(delivery("precheck", 0, 0, stopped=True))
         found: Occurrence = await self.parts.run(lambda: guard.examine(request, caller=exchange.caller))
@@ -208,23 +208,6 @@ def _refused(exchange: Exchange, occurrence: Occurrence) -> tuple[dict[str, Any]
     usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
     headers = verdict_headers(own, verified=verdict.verified) | exchange.headers
     return {**answer, "usage": usage, EXTENSION: own}, headers
-
-
-def may_call(occurrence: Occurrence) -> bool:
-    """Whether calls of tools may go out although the text beside them, or the question alone, does not hold: not where it is unsafe."""
-    return "EthicsAdapter" not in _against(occurrence)
-
-
-def _only_waits(occurrence: Occurrence) -> bool:
-    return _against(occurrence) <= WAITING
-
-
-def _against(occurrence: Occurrence) -> frozenset[str]:
-    """The validators that stand in the way."""
-    findings = occurrence.verdict.findings
-    return frozenset(
-        f.validator for f in findings if f.outcome != "passed" and f.outcome != "skipped" and f.gate == "hard"
-    )
 
 
 def with_brief(logprobs: Any, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,9 +61,8 @@ class Exchange:
 
     @property
     def offers_tools(self) -> bool:
-        """Whether the model may call a tool: what is missing now may come with its result."""
-        offered = self.body.get("tools") or self.body.get("functions")
-        return bool(offered) and "none" not in (self.body.get("tool_choice"), self.body.get("function_call"))
+        """Whether the model may call a tool."""
+        return self.asked.offers_tools
 
     @property
     def choices(self) -> int:

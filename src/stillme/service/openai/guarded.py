@@ -14,6 +14,7 @@ from stillme.errors import InputError
 from stillme.guard import Guard, Occurrence, shown
 from stillme.policy import Policy
 from stillme.service.openai.evidence.formats import Formats
+from stillme.service.openai.remembered_calls import Calls, RememberedCalls
 from stillme.service.openai.request_sources import BELIEVED, Asked, Taken
 from stillme.service.problems import ProblemError, openai_error_body, openai_type, problem_of
 
@@ -33,12 +34,16 @@ __all__ = [
     "error_event",
     "error_response",
     "extension",
+    "may_call",
+    "only_waits",
     "strictest",
     "verdict_headers",
     "with_context",
 ]
 
 MOST_HEADER_CHARS: Final = 500
+# What a call of a tool may change.
+WAITING: Final = frozenset({"SourceRequired", "AmbiguousQuery"})
 ERROR_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["error"],
@@ -99,6 +104,8 @@ class Parts:
     """The roles of messages that may carry sources."""
     formats: Formats = field(default_factory=Formats)
     """In which formats they are found."""
+    calls: Calls = field(default_factory=RememberedCalls)
+    """What LiteLLM's calls asked."""
 
 
 # errors in OpenAI's shape, so that its clients raise their own exceptions
@@ -174,6 +181,25 @@ def delivery(
 def strictest(occurrences: Sequence[Occurrence]) -> int:
     """Which of several verdicts is the strictest; of equals the first."""
     return max(range(len(occurrences)), key=lambda n: (STRICTNESS[occurrences[n].verdict.decision], -n))
+
+
+# calls of tools
+
+
+def may_call(occurrence: Occurrence) -> bool:
+    """Whether calls of tools may go out although the text beside them, or the question alone, does not hold: not where it is unsafe."""
+    return "EthicsAdapter" not in _against(occurrence)
+
+
+def only_waits(occurrence: Occurrence) -> bool:
+    """Whether nothing stands in the way of an answer but what the result of a tool may bring."""
+    return _against(occurrence) <= WAITING
+
+
+def _against(occurrence: Occurrence) -> frozenset[str]:
+    """The validators that stand in the way."""
+    findings = occurrence.verdict.findings
+    return frozenset(f.validator for f in findings if f.outcome in ("flagged", "errored") and f.gate == "hard")
 
 
 # the context

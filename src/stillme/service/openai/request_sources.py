@@ -72,8 +72,8 @@ class Asked:
     """The template that made the question's message, where it may bring no evidence."""
     answer: str | None = None
     """The earlier answer that the message asks to refine."""
-    has_results: bool = False
-    """Whether a tool has returned something since the question was asked."""
+    offers_tools: bool = False
+    """Whether the model may call a tool: what is missing now may come with its result."""
     retrieved: bool = False
     """Whether the passages were found by our own retrieval."""
     upstream_url: str | None = None
@@ -144,10 +144,15 @@ def asked_in(body: Mapping[str, Any], sources: Sequence[str] = BELIEVED, formats
         _taken(brought) if given is None else (Taken("request", "context", named),) if named else (),
         prompt.block.format if prompt is not None else None,
         read[at].prompt.answer if read[at].prompt is not None and prompt is None else None,
-        any(r.role in TOOLS for r in read[at:]),
+        _offers_tools(body),
         upstream_url=_text(extension, "upstream_url"),
         upstream_api_key=_text(extension, "upstream_api_key"),
     )
+
+
+def _offers_tools(body: Mapping[str, Any]) -> bool:
+    offered = body.get("tools") or body.get("functions")
+    return bool(offered) and "none" not in (body.get("tool_choice"), body.get("function_call"))
 
 
 def _from_prompt(read: _Read, prompt: Prompt) -> _Read:

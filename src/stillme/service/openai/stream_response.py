@@ -21,10 +21,10 @@ from stillme.contract import VerifyRequest
 from stillme.errors import StillMeError, UpstreamError
 from stillme.guard import Occurrence
 from stillme.llm.confidence import generation_confidence, token_logprobs
-from stillme.service.openai.answering import may_call, with_brief
+from stillme.service.openai.answering import with_brief
 from stillme.service.openai.events import ChatEvents, Events
 from stillme.service.openai.exchange import Exchange, finish_reason
-from stillme.service.openai.guarded import Parts, delivery, error_response, extension
+from stillme.service.openai.guarded import Parts, delivery, error_response, extension, may_call
 from stillme.service.openai.outgoing import acts_in, beside_text, finish_of, usage_of
 from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
 from stillme.service.openai.request_sources import EXTENSION
