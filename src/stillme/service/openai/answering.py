@@ -32,6 +32,7 @@ from stillme.service.openai.guarded import (
 )
 from stillme.service.openai.models import UNNAMED, served_model
 from stillme.service.openai.outgoing import acts_in, beside_text, draft_of, frame_of, number_or, usage_of
+from stillme.service.openai.refining import remember_answer, with_earlier
 from stillme.service.openai.request_sources import EXTENSION, Asked, asked_in, request_of
 from stillme.storage.knowledge.store import Chunk, Context, Found
 
@@ -71,7 +72,7 @@ class Answering:
         """The request as an exchange, or an InputError that says what is wrong with it."""
         asked = asked_in(body, self.parts.sources, self.parts.formats)
         given = (body.get(EXTENSION) or {}).get("context") is not None
-        asked = await with_context(self.parts, asked, given=given)
+        asked = await with_earlier(self.parts, await with_context(self.parts, asked, given=given), caller)
         model = await self.model(body)
         found = Exchange(body, asked, self._source(body, asked, model, natively), caller, model, endpoint)
         try:
@@ -143,6 +144,7 @@ class Answering:
             delivered = calls_alone(choice, place)
         else:
             delivered = delivered_choice(exchange, choice, verdict, place)
+        await remember_answer(self.parts, exchange, delivered["message"].get("content") or "", own)
         return delivered | {"logprobs": with_brief(delivered.get("logprobs"), own)}, occurrence, own
 
     # who answers

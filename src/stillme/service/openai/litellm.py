@@ -99,7 +99,7 @@ class _Guardrail:
             return GuardrailAnswer(action="NONE")  # nothing is asked: no text, or what some other kind of call sends
         asked = await with_context(self.parts, found, given=_context_given(sent))
         calls = self.parts.calls
-        await self.parts.run(lambda: calls.keep(caller, sent.litellm_call_id, asked))
+        await self.parts.run(lambda: calls.keep(caller, _name(sent), asked))
         request = _request(sent, asked)
         guard = self.parts.guard
         occurrence: Occurrence = await self.parts.run(lambda: guard.examine(request, caller=caller))
@@ -111,7 +111,7 @@ class _Guardrail:
         if asked is not None:
             asked = await with_context(self.parts, asked, given=_context_given(sent))
         calls = self.parts.calls
-        asked = asked or await self.parts.run(lambda: calls.find(caller, sent.litellm_call_id))
+        asked = asked or await self.parts.run(lambda: calls.find(caller, _name(sent)))
         if asked is None:
             return self._unknown()
         drafts = [text for text in sent.texts or [] if text.strip()]
@@ -147,6 +147,11 @@ def _own(sent: GuardrailRequest) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise InputError(f"additional_provider_specific_params.{EXTENSION} must be an object, got {shown(found)}")
     return found
+
+
+def _name(sent: GuardrailRequest) -> str | None:
+    """What a call is kept under; a client of LiteLLM may choose its id, and nothing else that is kept has such a name."""
+    return f"call {sent.litellm_call_id}" if sent.litellm_call_id is not None else None
 
 
 def _context_given(sent: GuardrailRequest) -> bool:

@@ -26,6 +26,7 @@ from stillme.service.openai.events import ChatEvents, Events
 from stillme.service.openai.exchange import Exchange, finish_reason
 from stillme.service.openai.guarded import Parts, delivery, error_response, extension, may_call
 from stillme.service.openai.outgoing import acts_in, beside_text, finish_of, usage_of
+from stillme.service.openai.refining import remember_answer
 from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
 from stillme.service.openai.request_sources import EXTENSION
 from stillme.service.problems import ProblemError
@@ -380,6 +381,7 @@ class _Answer:
         own = extension(occurrence, how, list(self._beside), passed=passed) | self._exchange.notes
         if how["how"] == "passed_through" and self._acts:
             own |= {"action": "deliver", "safe_response": None}
+        await remember_answer(self._parts, self._exchange, self._gate.sent if self._gate else "", own)
         await self._send({}, finish, logprobs=with_brief(None, own), **{EXTENSION: own})
 
     # the record
