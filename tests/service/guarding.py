@@ -101,13 +101,17 @@ def app_of(parts: Parts, *close: Any) -> FastAPI:
 
 @contextmanager
 def guarding(
-    *script: Play, policy: Mapping[str, Any] | None = None, guard: Guard | None = None, **parts: Any
+    *script: Play,
+    policy: Mapping[str, Any] | None = None,
+    guard: Guard | None = None,
+    model: str = "served-model",
+    **parts: Any,
 ) -> Iterator[Guarding]:
-    """A guard in front of a model server that plays the script."""
+    """A guard in front of a model server that plays the script; `model` is what an operator calls its model."""
     kept = Kept()
     guard = guard or Guard({"mode": "enforce", **(policy or {})}, audit=kept)
     with Upstream(*script) as upstream:
-        server = OpenAICompatible("upstream", upstream.url, model="served-model", limits=Limits(retries=0))
+        server = OpenAICompatible("upstream", upstream.url, model=model, limits=Limits(retries=0))
         made = Parts(guard, in_a_thread, lambda _: "key:tests", **{"upstream": server, **parts})
         with served(app_of(made, server)) as url:
             yield Guarding(url, upstream, kept)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
+from stillme.service.openai.remembered_calls import shared_calls
 from tests.service.guarding import (
     ASKING,
     CITED,
@@ -182,6 +184,58 @@ def test_nothing_asked_is_nothing_to_check() -> None:
     """A call without text, such as an image to be drawn, passes."""
     with guarding() as guard:
         assert post(guard, input_type="request", texts=[]).json() == {"action": "NONE", "verdicts": []}
+
+
+# replicas and tools
+
+
+@pytest.mark.parametrize("texts", [[TRUE], [FALSE]], ids=["a supported answer", "a contradicted one"])
+def test_question_and_answer_may_reach_different_replicas(texts: list[str], tmp_path: Path) -> None:
+    """What one process was asked, another one verifies the answer against: LiteLLM's id of the call brings both together."""
+    store = str(tmp_path / "audit.db")
+    with (
+        guarding(calls=shared_calls(store, tmp_path)) as first,
+        guarding(calls=shared_calls(store, tmp_path)) as second,
+    ):
+        asked(first)
+        answer = answered(second, *texts)
+
+    assert answer["action"] == ("NONE" if texts == [TRUE] else "BLOCKED")
+    assert [p.text for p in second.kept.occurrences[0].request.retrieved_context] == [HOURS, PRICES]
+    assert answer["verdicts"][0]["evidence"][0]["format"] == "tags"
+
+
+def test_a_call_id_opens_nothing_else_that_is_kept() -> None:
+    """Clients of LiteLLM may choose the id: it names calls alone."""
+    with guarding() as guard:
+        asked(guard, call="answer 1")
+        answer = answered(guard, TRUE, call="call answer 1")
+
+    assert answer["action"] == "BLOCKED"
+
+
+def test_tools_are_offered() -> None:
+    """A question without sources passes where the model may call a tool; its call passes, a text from memory does not."""
+    tools = [{"type": "function", "function": {"name": "search"}}]
+    with guarding() as guard:
+        before = asked(guard, structured_messages=ASKING, tools=tools)
+        called = answered(
+            guard, tool_calls=[{"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
+        )
+        said = answered(guard, TRUE)
+
+    assert [each["action"] for each in (before, called, said)] == ["NONE", "NONE", "BLOCKED"]
+    assert called["verdicts"][0]["verified"] is False
+
+
+def test_the_result_of_a_tool_is_evidence() -> None:
+    """What the application's tool returned supports the answer."""
+    result = {"role": "tool", "tool_call_id": "p", "content": f"{HOURS} {PRICES}"}
+    with guarding() as guard:
+        asked(guard, structured_messages=[*ASKING, {"role": "assistant", "content": None, "tool_calls": [{"id": "p", "type": "function", "function": {"name": "s", "arguments": "{}"}}]}, result])  # fmt: skip
+        answer = answered(guard, "Admission costs 12 euros for adults [1].")
+
+    assert answer["action"] == "NONE"
 
 
 # the real client
