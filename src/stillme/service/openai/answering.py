@@ -5,6 +5,7 @@ Every endpoint words its requests and answers in its own shape; here both have t
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ from stillme.storage.knowledge.store import Chunk, Context, Found
 
 __all__ = ["Answering", "Natively", "with_brief"]
 
+BELIEVED_S: Final = 60.0
 # What the service's own providers cannot do, and would have to leave undone unsaid.
 NEEDS_UPSTREAM: Final = ("tools", "tool_choice", "functions", "function_call", "response_format", "modalities", "audio")
 
@@ -63,8 +65,8 @@ class Answering:
     """Answers requests: each is read, prechecked, sent on, and verified on its way back."""
 
     parts: Parts
-    known: dict[str, str] = field(default_factory=dict)
-    """What the model server's model turned out to be called."""
+    known: list[tuple[float, str]] = field(default_factory=list)
+    """What the model server's model turned out to be called, and until when that is believed."""
 
     async def exchange(
         self, body: Mapping[str, Any], caller: str | None, endpoint: str, natively: Natively | None = None
@@ -156,9 +158,9 @@ class Answering:
             return str(named)
         if upstream is None:
             return OWN
-        if UNNAMED not in self.known:
-            self.known[UNNAMED] = await served_model(upstream)
-        return self.known[UNNAMED]
+        if not self.known or self.known[-1][0] < time.monotonic():
+            self.known[:] = [(time.monotonic() + BELIEVED_S, await served_model(upstream))]
+        return self.known[-1][1]
 
     def _source(self, body: Mapping[str, Any], asked: Asked, model: str, natively: Natively | None) -> Source:
         server, close = self.parts.upstream, False
