@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ HEADERS: Final = {
 }
 
 
-class Events:
+class Events(ABC):
     """The events of one answer; the head of the response goes with the first. What they look like is for those that derive from it."""
 
     def __init__(self, send: Send, model: str, headers: Mapping[str, str]) -> None:
@@ -32,20 +33,20 @@ class Events:
         self.model = model
         self._headers = [(name.encode(), value.encode()) for name, value in (HEADERS | dict(headers)).items()]
 
-    def like(self, chunk: Mapping[str, Any]) -> None:
+    def like(self, chunk: Mapping[str, Any]) -> None:  # noqa: B027  (not every shape names it)
         """From now on name what the model server names."""
 
+    @abstractmethod
     async def chunk(self, index: int, delta: Mapping[str, Any], finish: str | None = None, **more: Any) -> None:
         """Send what is new in one answer: `delta`, the reason why it ended, `more` beside it."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def usage(self, used: Mapping[str, Any]) -> None:
         """Send what was used, behind every answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def done(self) -> None:
         """The end of a stream that came to its end."""
-        raise NotImplementedError
 
     async def broken(self, error: Exception) -> None:
         """The end of one that did not: an error, and no end."""
