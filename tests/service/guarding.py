@@ -112,7 +112,7 @@ def guarding(
     guard = guard or Guard({"mode": "enforce", **(policy or {})}, audit=kept)
     with Upstream(*script) as upstream:
         server = OpenAICompatible("upstream", upstream.url, model=model, limits=Limits(retries=0))
-        made = Parts(guard, in_a_thread, lambda _: "key:tests", **{"upstream": server, **parts})
+        made = Parts(guard, in_a_thread, **{"caller": lambda _: "key:tests", "upstream": server, **parts})
         with served(app_of(made, server)) as url:
             yield Guarding(url, upstream, kept)
 
