@@ -27,6 +27,7 @@ from tests.clients.stock_pipelines.museum import (
     QUESTION,
     REFUSED,
     RIGHT,
+    USED,
     WRONG,
     calls_then_says,
     evidence_of,
@@ -184,7 +185,7 @@ def test_a_completion_model_and_embeddings() -> None:
     """LangChain's completion model asks /v1/completions, its embeddings /v1/embeddings."""
     from tests.chat.upstream import answered  # noqa: PLC0415
 
-    whole = {"id": "c", "object": "text_completion", "created": 1, "model": "m", "choices": [{"text": RIGHT, "index": 0, "finish_reason": "stop", "logprobs": None}]}  # fmt: skip
+    whole = {"id": "c", "object": "text_completion", "created": 1, "model": "m", "choices": [{"text": RIGHT, "index": 0, "finish_reason": "stop", "logprobs": None}], "usage": USED}  # fmt: skip
     prompt = RAG_PROMPT.format(question=QUESTION, context="\n\n".join(DOCUMENTS))
     with guarding(answered(whole), formats=ALLOWED) as guard:
         said = OpenAI(model="m", base_url=guard.base_url, api_key="any", max_retries=0).invoke(prompt)

@@ -51,14 +51,14 @@ class Events(ABC):
     async def broken(self, error: Exception) -> None:
         """The end of one that did not: an error, and no end."""
         await self.event(error_event(error))
-        await self.bytes(b"", last=True)
+        await self.write(b"", last=True)
 
     async def event(self, value: Mapping[str, Any], kind: str = "") -> None:
         """One event."""
         named = f"event: {kind}\n".encode() if kind else b""
-        await self.bytes(named + b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n")
+        await self.write(named + b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n")
 
-    async def bytes(self, data: bytes, *, last: bool = False) -> None:
+    async def write(self, data: bytes, *, last: bool = False) -> None:
         """Some bytes, behind the head of the response."""
         if not self.begun:
             self.begun = True
@@ -103,4 +103,4 @@ class ChatEvents(Events):
 
     async def done(self) -> None:
         """The end of a stream that came to its end."""
-        await self.bytes(b"data: [DONE]\n\n", last=True)
+        await self.write(b"data: [DONE]\n\n", last=True)

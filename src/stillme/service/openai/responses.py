@@ -232,14 +232,14 @@ class ResponseEvents(Events):
     async def done(self) -> None:
         """The whole response, and the end."""
         await self._say(self._response["status"], response=self._response)
-        await self.bytes(b"", last=True)
+        await self.write(b"", last=True)
 
     async def broken(self, error: Exception) -> None:
         """The end of one that did not come to its end."""
         told = error_event(error)["error"]
         value = {"code": told["code"] or told["type"], "message": told["message"], "param": told["param"]}
         await self._event("error", value)
-        await self.bytes(b"", last=True)
+        await self.write(b"", last=True)
 
     async def _say(self, kind: str, **value: Any) -> None:
         await self._event(f"response.{kind}", value)

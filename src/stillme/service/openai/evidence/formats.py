@@ -21,7 +21,7 @@ from stillme.service.openai.evidence.json_lists import json_lists, json_whole
 from stillme.service.openai.evidence.numbered import numbered, numbered_whole
 from stillme.service.openai.evidence.operator import OperatorFormats, operator_formats
 from stillme.service.openai.evidence.tags import tagged
-from stillme.service.openai.evidence.template import Template, template_of
+from stillme.service.openai.evidence.template import Template, folded_head, template_of
 from stillme.service.openai.evidence.words import stock
 
 __all__ = ["ALL", "GUESSED", "TEMPLATES", "Formats", "Prompt", "chunks_in", "formats_from", "stock_templates"]
@@ -82,8 +82,9 @@ class Formats:
 
     def prompt(self, text: str) -> Prompt | None:
         """The prompt that a text is, if a template made it."""
+        head = folded_head(text)
         for template in self.templates:
-            slots = template.fill(text)
+            slots = template.fill(text, head)
             if slots is not None:
                 inside = {name: text[first:last] for name, (first, last) in slots.items()}
                 passages = ({"text": inside["context"]},) if inside["context"] else ()

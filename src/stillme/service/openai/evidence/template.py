@@ -15,7 +15,7 @@ from typing import Final
 
 from stillme.errors import InputError, shown
 
-__all__ = ["SLOTS", "Template", "template_of"]
+__all__ = ["SLOTS", "Template", "folded_head", "template_of"]
 
 SLOTS: Final = ("context", "question", "answer")
 SLOT: Final = re.compile(r"\{(\w{1,40})\}")
@@ -55,9 +55,12 @@ class Template:
     words: tuple[str, ...]
     slots: tuple[str, ...]
 
-    def fill(self, text: str) -> Mapping[str, tuple[int, int]] | None:
-        """The stretch of a text that each slot has; None where the text is not made by this template."""
-        if not _Folded(text[:HEAD].lstrip()).text.startswith(self.words[0]):
+    def fill(self, text: str, head: str | None = None) -> Mapping[str, tuple[int, int]] | None:
+        """The stretch of a text that each slot has; None where the text is not made by this template.
+
+        `head` is the beginning of the text, folded, where several templates are tried.
+        """
+        if not (folded_head(text) if head is None else head).startswith(self.words[0]):
             return None
         begin = len(text) - len(text.lstrip())
         folded = _Folded(text.strip())
@@ -90,6 +93,11 @@ class Template:
             right.insert(0, (place + len(words), last))
             last = place
         return [*left, (first, last), *right]
+
+
+def folded_head(text: str) -> str:
+    """The beginning of a text with its white space folded: what templates are told apart by."""
+    return _Folded(text[:HEAD].lstrip()).text
 
 
 def _trimmed(text: str, first: int, last: int) -> tuple[int, int]:
