@@ -148,7 +148,7 @@ def _from_words(passages: Sequence[Passage], said: dict[int, Said]) -> list[floa
 
 
 def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: Said) -> float:
-    return _map()(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
+    return _map("map")(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
 
 
 def across(language: str, passage: Passage) -> bool:
@@ -179,7 +179,7 @@ def _asked(embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[P
     for _, _, piece, k in sorted(queue)[: max(PIECES_OF_A_REQUEST, len(doubtful))]:
         passage, said = doubtful[k]
         cosine = round(float(embed([piece], "passage")[0] @ question), 4)
-        figure = _map()(said.share, cosine, across(language, passage))
+        figure = _map("gate")(said.share, cosine, across(language, passage))
         found[k] = max(figure, found.get(k, 0.0))
         if figure >= _clear():
             break
@@ -326,8 +326,14 @@ def _points() -> list[tuple[float, float]]:
 
 
 @compiled
-def _map() -> Map:
-    return Map(**{name: float(value) for name, value in load("similarity")["map"].items()})
+def _maps() -> dict[str, Map]:
+    loaded = load("similarity")
+    return {kind: Map(**{name: float(value) for name, value in loaded[kind].items()}) for kind in ("map", "gate")}
+
+
+def _map(kind: str) -> Map:
+    """The map for passages that we found ourselves, among which something is always nearest, or for those that a caller brings."""
+    return _maps()[kind]
 
 
 @compiled
