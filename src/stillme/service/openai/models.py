@@ -95,4 +95,7 @@ class _Models:
             named = [] if upstream.model in ("", UNNAMED) and listed else [{"id": upstream.model}]
             rows += [*map(_row, named), *listed]
         rows += [_row({"id": f"{OWN}/{name}"}, OWN) for name in (router.names if router is not None else ())]
-        return list({row["id"]: row for row in reversed(rows)}.values())[::-1]
+        once: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            once.setdefault(row["id"], row)
+        return list(once.values())
