@@ -109,12 +109,12 @@ class ServiceSettings(EnvironmentSettings):
         30.0, "STILLME_SHUTDOWN_S", "how long a stopping service finishes what it accepted", number(0, 3600)
     )
 
-    upstream_url: str | None = setting(
-        None, "STILLME_UPSTREAM_URL", "the OpenAI-compatible server behind /v1/chat/completions"
-    )
+    upstream_url: str | None = setting(None, "STILLME_UPSTREAM_URL", "the OpenAI-compatible server behind the guard")
     upstream_key: str | None = setting(None, "STILLME_UPSTREAM_API_KEY", "the key that it wants")
     upstream_model: str = setting(
-        "default", "STILLME_UPSTREAM_MODEL", "the model that is asked where a request names none"
+        "default",
+        "STILLME_UPSTREAM_MODEL",
+        "the model that is asked where a request names none or `default`; as `default`, the first that the server lists",
     )
 
     source_roles: tuple[str, ...] = setting(
