@@ -36,6 +36,7 @@ from stillme.chat.router import RouterSettings
 from stillme.chat.settings import ChatSettings
 from stillme.cli.commands import cli
 from stillme.cli.terminal import Page
+from stillme.models.bundle import manifest
 from stillme.policy import policy_schema
 from stillme.service.settings import ServiceSettings
 from stillme.settings import rows as settings_of
@@ -94,7 +95,22 @@ def grounding_page() -> str:
     page = (DOCS / "grounding.md").read_text(encoding="utf-8")
     for part in ("calibration", "quality", "systems", "conflicts", "speed"):
         page = between(page, part, found[part] or "The record of the last run has no figures for this.")
-    return page
+    return between(page, "precision", "\n".join(precision_table()))
+
+
+def precision_table() -> Iterator[str]:
+    """How often claims that are called supported are right, by what they stand on."""
+    names = {
+        "verbatim": "a sentence of the source says it word for word",
+        "whole": "the rules find every word of it in the source",
+        "partial": "the rules find enough of it",
+    }
+    found = manifest()["precision"]
+    yield "| the claim | right | of |"
+    yield "|---|---|---|"
+    for name, count in sorted(found["cases"].items(), key=lambda case: -found["right"][case[0]]):
+        told = names.get(name) or f"the model supports it with {name.removeprefix('model ')} and above"
+        yield f"| {told} | {found['right'][name]:.0%} | {count:,} |"
 
 
 def disguises_table() -> Iterator[str]:

@@ -15,7 +15,7 @@ import yaml
 
 from stillme import Guard, VerifyRequest
 from stillme.cli.commands import cli
-from stillme.cli.verdict_text import Exit
+from stillme.cli.printing import Exit
 from stillme.policy import Policy
 
 ROOT = Path(__file__).parents[1]

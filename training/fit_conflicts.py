@@ -2,8 +2,6 @@
 
     python -m training.fit_conflicts DATA_DIR            prints what the figures reach on held-out articles
     python -m training.fit_conflicts DATA_DIR --write    also writes conflicts.yaml
-    python -m training.fit_conflicts DATA_DIR --judge    fits how the shipped model joins in; to be run after the rules, and again
-                                                         whenever the model changes (with --write, too)
 
 Material are the questions of `qa_contexts_{en,vi}.jsonl`. Six tenths of the articles fit the weights, these and two more the threshold,
 the last two measure. Consistent are: a passage, a reworded copy and other passages of its article; a passage and three others of its
@@ -21,27 +19,20 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy
 
 from stillme.contract import RetrievedPassage
-from stillme.grounding.contradiction import contradictions
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
-from stillme.models import model_id
 from stillme.questions import disagreement
-from stillme.questions.answers import FEATURES, KINDS, Answer, Question, read_answers, weighed
+from stillme.questions.answers import FEATURES, KINDS, PossibleAnswer, Question, read_answers, weighed
 from stillme.questions.disagreement import (
-    CLEAR,
     PAIR_FEATURES,
-    Joining,
-    against_each_other,
-    best_rivals,
     candidate_rivals,
-    scale,
 )
 from stillme.text.names import capitalised_words
 from stillme.text.tokens import Text
@@ -57,9 +48,6 @@ RIDGE = 1e-3
 DROPPED = 0.4
 ALIKE = 0.4
 MOST_NAMESAKES = 4
-# How far from the threshold the model is asked, and about how many groups of each label when it is fitted.
-BAND = 1.5
-MOST_ASKED = 900
 YEAR = re.compile(r"\b(1\d{3}|20[0-2]\d)\b")
 TARGET = Path(disagreement.__file__).with_name("rules") / "conflicts.yaml"
 CONSISTENT, EDITED, NAMESAKES = "consistent", "edited", "namesakes"
@@ -260,7 +248,7 @@ def pairs_of(group: Group, reader: dict[str, tuple[float, ...]]) -> Pairs:
     return [(features, _shown(group, *pair)) for pair, features in candidate_rivals(library, read)]
 
 
-def _shown(group: Group, mine: Answer, theirs: Answer) -> bool:
+def _shown(group: Group, mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     if group.label == CONSISTENT or (mine.passage, theirs.passage) != (0, 1):
         return False
     words = words_of(mine.text)
@@ -308,106 +296,15 @@ def report(scored: Sequence[tuple[Group, float]], threshold: float) -> None:
         print(f"{label:12} called conflicting: " + "; ".join(row))
 
 
-# joining the model in
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The strongest pair of a group: its score, and what the model says of it if it was asked."""
-
-    label: str
-    score: float
-    against: float | None
-
-
-def ask(groups: Sequence[Group], low: float, high: float) -> list[Asked]:
-    """The strongest pair of each group; the model is asked about those between the two scores."""
-    found: list[Asked] = []
-    for group in groups:
-        rivals = best_rivals(group.question, library_of(group.question.text, group.texts), low)
-        best = max(rivals, key=lambda r: r.score, default=None)
-        if best is None:
-            found.append(Asked(group.label, -numpy.inf, None))
-        else:
-            said = against_each_other([best], contradictions)[0] if best.score < high else None
-            found.append(Asked(group.label, best.score, said))
-    return found
-
-
-def fit_joining(groups: Sequence[Group]) -> Joining:
-    """How score and model join; as many false alarms as the rules alone may give, on the same groups."""
-    low, high = scale().threshold - BAND, scale().threshold + BAND
-    asked = ask(groups, low, high)
-    undecided = [a for a in asked if a.against is not None]
-    clear = [max(-CLEAR, min(CLEAR, a.against)) for a in undecided if a.against is not None]
-    x = numpy.array([[1.0, a.score, against] for a, against in zip(undecided, clear, strict=True)])
-    y = numpy.array([float(a.label != CONSISTENT) for a in undecided])
-    _, rule, against = newton(x, y, numpy.where(y == 1, 1 / y.sum(), 1 / (1 - y).sum()))
-    against = max(0.0, float(against))  # a model that says nothing here is not to count the wrong way round
-    sums = sorted(
-        (rule * a.score + against * said for a, said in zip(undecided, clear, strict=True) if a.label == CONSISTENT),
-        reverse=True,
-    )
-    consistent = [a for a in asked if a.label == CONSISTENT]
-    certain = sum(a.score >= high for a in consistent)
-    allowed = min(len(sums) - 1, max(0, round(ALARMS * len(consistent)) - certain))
-    figures = Joining(round(float(rule), 3), round(against, 3), round(-float(sums[allowed]), 3), low, high)
-    print(f"the model was asked about {len(undecided)} of {len(asked)} groups")
-    return figures
-
-
-def report_joining(groups: Sequence[Group], figures: Joining) -> None:
-    """How many groups of each label are called conflicting, by rules alone and with the model."""
-    asked = ask(groups, figures.ask_from, figures.settled)
-    for label in (CONSISTENT, EDITED, NAMESAKES):
-        of_label = [a for a in asked if a.label == label]
-        alone = sum(a.score >= scale().threshold for a in of_label)
-        joined = sum(
-            a.score >= figures.settled if a.against is None else figures.disagree(a.score, a.against) for a in of_label
-        )
-        print(f"{label:12} of {len(of_label)} called conflicting by rules {alone}, with the model {joined}")
-
-
-def sample(groups: Iterable[Group], most: int, chance: random.Random) -> list[Group]:
-    """Some groups of each label."""
-    by_label: dict[str, list[Group]] = defaultdict(list)
-    for group in groups:
-        by_label[group.label].append(group)
-    return [g for found in by_label.values() for g in chance.sample(found, min(most, len(found)))]
-
-
-def join_model(tenths: Sequence[Groups], chance: random.Random, *, write: bool) -> None:
-    """Fit how the shipped model joins in, report, and put it in the place of the figures that are there."""
-    figures = fit_joining(sample((g for groups in tenths[:2] for g in groups.make(chance)), MOST_ASKED, chance))
-    report_joining(sample(tenths[2].make(chance), MOST_ASKED // 3, chance), figures)
-    print(figures)
-    if write:
-        head = TARGET.read_text(encoding="utf-8").partition("# How the model")[0]
-        TARGET.write_text(head + _judge_lines(figures, model_id()), encoding="utf-8")
-
-
-def _judge_lines(figures: Joining, model: str) -> str:
-    lines = [
-        f"# How the model joins in where the score is between ask_from and settled; fitted with {model}.",
-        "judge:",
-    ]
-    lines += [f"  {name}: {round(float(value), 3)}" for name, value in asdict(figures).items()]
-    return "\n".join([*lines, ""])
-
-
 def main() -> None:
     """Fit, report, and write if asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
     rows = [r for lang in ("en", "vi") for r in read_questions(options.folder / f"qa_contexts_{lang}.jsonl")]
     chance = random.Random("conflicts")
     tenths = [Groups(r for r in rows if part(r) in share) for share in (FIT, CHOOSE, MEASURE)]
-    if options.judge:
-        join_model(tenths, chance, write=options.write)
-        return
     reader = fit_reader(tenths[0], chance)
     found = [[(g, pairs_of(g, reader)) for g in groups.make(chance)] for groups in tenths]
     weights = fit_pair(found[0])
@@ -420,7 +317,7 @@ def main() -> None:
 
 
 def write(reader: dict[str, tuple[float, ...]], weights: Sequence[float], threshold: float, groups: int) -> None:
-    """The figures into conflicts.yaml; what was fitted for the model does not fit them any more: the rules decide alone."""
+    """The figures into conflicts.yaml."""
     lines = [
         f"# Fitted by training/fit_conflicts.py on {groups} groups of passages; see answers.py and disagreement.py."
     ]
@@ -429,8 +326,7 @@ def write(reader: dict[str, tuple[float, ...]], weights: Sequence[float], thresh
         lines += [f"  {kind}:", *(f"    {name}: {w}" for name, w in zip(FEATURES, row, strict=True))]
     lines += ["# What makes two answers disagree, and the score from which they do.", "pair:", "  weights:"]
     lines += [f"    {name}: {w}" for name, w in zip(PAIR_FEATURES, weights, strict=True)]
-    alone = Joining(1.0, 0.0, -threshold, threshold, threshold)
-    lines += [f"  threshold: {threshold}", _judge_lines(alone, "no model yet")]
+    lines += [f"  threshold: {threshold}", ""]
     TARGET.write_text("\n".join(lines), encoding="utf-8")
 
 

@@ -77,7 +77,7 @@ class Pair:
     passage: Passage
     own: bool
     language: str
-    said: similarity.Said
+    said: similarity.QuestionShare
     sibling: bool = False
     """Whether the passage is another one of the question's article."""
     reworded: bool = False
@@ -109,7 +109,7 @@ def pair(
     query, passage = Text(question), Passage(1, RetrievedPassage(source_id="a", text=context))
     language = identify(query)
     terms = similarity.query_terms(query, language)
-    said = similarity.read(query, terms, passage) if terms else similarity.Said(0.0, {})
+    said = similarity.read(query, terms, passage) if terms else similarity.QuestionShare(0.0, {})
     return Pair(group, article, query, passage, own, language, said, sibling, reworded)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from stillme.policy import Policy
 from stillme.reasons import WEAK_EVIDENCE, Decision, Gate, Reason, asked_by
@@ -12,7 +13,11 @@ from stillme.validators.base import Finding
 
 __all__ = ["STRICTNESS", "Ruling", "asked", "band", "decide", "strictest"]
 
-STRICTNESS = {Decision.ANSWER: 0, Decision.ASK_CLARIFY: 1, Decision.REFUSE: 2}
+Band = Literal["low", "medium", "high"]
+BANDS: Final[tuple[Band, ...]] = ("low", "medium", "high")
+# The outcomes by which a hard gate changes the decision, by what the policy does on errors.
+DECIDING: Final = {"refuse": frozenset(("flagged", "errored")), "deliver": frozenset(("flagged",))}
+STRICTNESS: Final = {Decision.ANSWER: 0, Decision.ASK_CLARIFY: 1, Decision.REFUSE: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +39,15 @@ def decide(
     `claims_made`: the draft makes factual claims; `all_supported`: and every one of them is supported; `claims_needed`: a draft without
     any cannot answer the question.
     """
-    codes = list(dict.fromkeys(str(f.reason) for f in findings if f.reason))
-    hard = [f for f in findings if _decides(f, policy)]
+    codes = tuple(dict.fromkeys(str(f.reason) for f in findings if f.reason))
+    hard = [(f, asked(f.outcome, str(f.reason))) for f in findings if _decides(f, policy)]
     forgives = policy.behavior.allow_soft_answer_with_warning and claims_made and all_supported
-    decision = strictest([(str(f.reason), asked(f.outcome, str(f.reason))) for f in hard], forgives=forgives)
-    if decision is Decision.ANSWER and codes:
-        codes.insert(0, Reason.PASSED_WITH_WARNINGS.value)
-    decisive = tuple(f for f in hard if asked(f.outcome, str(f.reason)) is decision)
-    verified = _verified(findings, claims_made) and (claims_made or not claims_needed)
-    return Ruling(decision, tuple(codes), verified, decisive)
+    decision = strictest([(str(f.reason), wanted) for f, wanted in hard], forgives=forgives)
+    if codes and decision is Decision.ANSWER:
+        codes = (Reason.PASSED_WITH_WARNINGS.value, *codes)
+    decisive = tuple(f for f, wanted in hard if wanted is decision)
+    verified = (claims_made or not claims_needed) and _verified(findings, claims_made)
+    return Ruling(decision, codes, verified, decisive)
 
 
 def strictest(hard: Sequence[tuple[str, Decision]], *, forgives: bool) -> Decision:
@@ -59,11 +64,7 @@ def asked(outcome: str, code: str) -> Decision:
 
 def _decides(finding: Finding, policy: Policy) -> bool:
     """Whether a finding changes the decision: a hard flag, or a crashed hard gate where the policy refuses on errors."""
-    if finding.gate is not Gate.HARD or finding.repaired:
-        return False
-    if finding.outcome == "errored":
-        return policy.on_error == "refuse"
-    return finding.outcome == "flagged"
+    return finding.gate is Gate.HARD and not finding.repaired and finding.outcome in DECIDING[policy.on_error]
 
 
 def _verified(findings: Sequence[Finding], claims_made: bool) -> bool:
@@ -74,8 +75,6 @@ def _verified(findings: Sequence[Finding], claims_made: bool) -> bool:
     return any(f.judges_claims for f in ran) if claims_made else bool(ran)
 
 
-def band(probability: float, policy: Policy) -> Literal["low", "medium", "high"]:
+def band(probability: float, policy: Policy) -> Band:
     """The confidence band of a probability."""
-    if probability >= policy.confidence.high:
-        return "high"
-    return "medium" if probability >= policy.confidence.medium else "low"
+    return BANDS[bisect((policy.confidence.medium, policy.confidence.high), probability)]

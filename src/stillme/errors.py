@@ -69,6 +69,13 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+def way_out(word: str, choices: Iterable[str], listed: str) -> str:
+    """What may have been meant in place of a word that is no choice, else all that there is to choose from."""
+    known = list(choices)
+    guess = nearest(word, known)
+    return f"did you mean {guess}?" if guess else f"{listed} {', '.join(known)}"
+
+
 def without_secrets(text: str) -> str:
     """A text that may be the address of a store, without the user and the password in it."""
     head, rest = text[:LONGEST_ADDRESS], text[LONGEST_ADDRESS:]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, takewhile
 from numbers import Real
 from typing import Any, Final, get_args
@@ -15,7 +16,8 @@ from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.errors import BackendError, shown
 from stillme.figures.arithmetic import gives, sum_of
-from stillme.figures.comparing import Quantity, agrees
+from stillme.figures.comparing import agrees
+from stillme.figures.quantity import Quantity
 from stillme.grounding.citations import Marker, find_markers
 from stillme.grounding.claims import Claim, asks_for_opinion, find_claims
 from stillme.grounding.grounder import ExactGrounder, Grounder, GroundingTask, Judgement, Status
@@ -25,12 +27,13 @@ from stillme.grounding.passage_index import Library
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
+from stillme.grounding.talk import only_talks
 from stillme.grounding.wrapping import Asked, asked_by, known_from
-from stillme.languages import is_served
+from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
 from stillme.questions.answer_language import requested_language
-from stillme.questions.conflicts import Disagreement, find_conflicts
+from stillme.questions.conflicts import PassageConflict, find_conflicts
 from stillme.questions.need import Need, need_of
 from stillme.stopping import checkpoint
 from stillme.text.language import identify
@@ -213,12 +216,18 @@ class Evidence:
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
         headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
-        known = known_from(self.library.index.keys(), headings)
+        known = known_from(self.library.index.keys(), headings, self._talks)
         settled = self._beginning.claims if self._beginning else []
         found = find_claims(
             self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known, settled[: self._settled]
         )
         return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
+
+    @property
+    def _talks(self) -> Callable[[str, bool], bool] | None:
+        """Who tells talk from statements; nobody without an embedding model, or where it cannot read the draft."""
+        unread = has(identify(self.draft), "accents") and not self.draft.accented
+        return None if self.embed is None or unread else partial(only_talks, self.embed)
 
     def _is_computed(self, claim: Claim) -> bool:
         """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""
@@ -396,12 +405,12 @@ class Evidence:
     # the sources among themselves
 
     @property
-    def conflicts(self) -> list[Disagreement]:
+    def conflicts(self) -> list[PassageConflict]:
         """Where two sources disagree."""
         return self._shelf.conflicts
 
     @lazy
-    def relevant_conflicts(self) -> list[Disagreement]:
+    def relevant_conflicts(self) -> list[PassageConflict]:
         """The disagreements that concern the question or a claim of the draft."""
         if not self.conflicts:
             return []
@@ -438,7 +447,7 @@ class _Shelf:
         return find_ambiguity(self._query, self._conversation, self.library)
 
     @lazy
-    def conflicts(self) -> list[Disagreement]:
+    def conflicts(self) -> list[PassageConflict]:
         return find_conflicts(self.library, self._query)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stillme.chat.router import RouterSettings
-from stillme.llm.client import Limits
+from stillme.llm.client import CallLimits
 from stillme.llm.providers import PRESETS
 from stillme.settings import rows
 
@@ -24,7 +24,7 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 
 def test_the_figures_in_the_text_are_those_of_the_code() -> None:
     """Times, retries, the breaker."""
-    limits, settings = Limits(), RouterSettings()
+    limits, settings = CallLimits(), RouterSettings()
     text = " ".join(PAGE.split())
 
     assert f"within {limits.connect_s:g} s, a stream must send its first byte within {limits.first_byte_s:g} s" in text

@@ -14,7 +14,7 @@ from stillme.chat.prompt import build_prompt, build_prompt_context, neutralised
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
 from stillme.languages import languages
-from stillme.llm.messages import Message, Prompt
+from stillme.llm.messages import Prompt, PromptMessage
 from stillme.storage.knowledge.store import Chunk, Context, Found
 
 QUESTION = "How long do refunds take?"
@@ -85,8 +85,8 @@ def test_a_prompt_looks_like_this() -> None:
     assert prompt == Prompt(
         QUESTION,
         (
-            Message("system", f"{identity_text('en')}\n\n{READING['en']}"),
-            Message(
+            PromptMessage("system", f"{identity_text('en')}\n\n{READING['en']}"),
+            PromptMessage(
                 "user",
                 f"""boundary code: {code}
 

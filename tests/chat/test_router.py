@@ -13,16 +13,16 @@ from stillme.chat.extractive import Extractive
 from stillme.chat.router import Router, RouterSettings, router_from_environment
 from stillme.errors import InputError, UpstreamError
 from stillme.llm.breaker import Breaker
-from stillme.llm.client import Limits
-from stillme.llm.messages import Delta, Message, Prompt
+from stillme.llm.client import CallLimits
+from stillme.llm.messages import Delta, Prompt, PromptMessage
 from stillme.llm.providers import OpenAICompatible
 from stillme.settings import rows
 from tests.chat.upstream import HANG, Upstream, chunks, completion, error, stream, streamed
 
 Result = TypeVar("Result")
-PROMPT = Prompt("Where?", (Message("user", "Where?"),))
+PROMPT = Prompt("Where?", (PromptMessage("user", "Where?"),))
 KEY = "sk-never-shown-4f1b"
-LIMITS = Limits(first_byte_s=0.3, total_s=0.6, retries=0)
+LIMITS = CallLimits(first_byte_s=0.3, total_s=0.6, retries=0)
 
 
 def server(name: str, upstream: Upstream, **more: Any) -> OpenAICompatible:
@@ -146,7 +146,7 @@ def test_a_mistake_of_the_caller_is_not_passed_on() -> None:
 def test_a_stream_that_is_closed_ends_the_call_upstream() -> None:
     """Through the router as well."""
     with Upstream(streamed(*chunks("a")[:2], "hang")) as upstream:
-        router = Router([server("one", upstream, limits=Limits())], "one")
+        router = Router([server("one", upstream, limits=CallLimits())], "one")
 
         async def first(router: Router) -> str:
             async with aclosing(router.stream(PROMPT)) as deltas:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stillme.cli.request_file import BATCH, Entry, read_requests, size_of, verify_all
+from stillme.cli.request_file import BATCH, RequestEntry, read_requests, size_of, verify_all
 from stillme.errors import InputError
 from stillme.guard import Guard
 
@@ -170,7 +170,7 @@ def test_lines_are_read_only_as_they_are_asked_for(monkeypatch: pytest.MonkeyPat
     position = stream.tell()
     entries.close()
 
-    assert (first, position) == (Entry("standard input line 1", 15, {"query": "a"}), 15)
+    assert (first, position) == (RequestEntry("standard input line 1", 15, {"query": "a"}), 15)
 
 
 def test_the_size_is_known_for_files_only(tmp_path: Path) -> None:
@@ -219,10 +219,10 @@ def test_the_results_keep_the_order_and_are_those_of_verify() -> None:
     values = [
         {"query": "Hello!", "draft_answer": "Hello! How can I help?", "request_id": f"r{n}"} for n in range(BATCH + 3)
     ]
-    entries = [Entry(f"line {n}", 1, value) for n, value in enumerate(values, 1)]
-    entries[1] = Entry("line 2", 1, problem="not valid JSON")
-    entries[2] = Entry("line 3", 1, {"query": " "})
-    entries[3] = Entry("line 4", 1, {"query": "a" * 9000})
+    entries = [RequestEntry(f"line {n}", 1, value) for n, value in enumerate(values, 1)]
+    entries[1] = RequestEntry("line 2", 1, problem="not valid JSON")
+    entries[2] = RequestEntry("line 3", 1, {"query": " "})
+    entries[3] = RequestEntry("line 4", 1, {"query": "a" * 9000})
 
     batches = list(verify_all(guard, entries))
 

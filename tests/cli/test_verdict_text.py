@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from stillme.cli.verdict_text import Exit, complain, exit_code
+from stillme.cli.printing import Exit
+from stillme.cli.verdict_text import exit_code
 from stillme.contract import FindingRecord, Metrics, Verdict
 from stillme.reasons import Decision, Gate
 
@@ -68,30 +68,3 @@ SOFT: dict[str, Any] = {**ERRORED, "gate": Gate.SOFT}
 )
 def test_the_exit_code_of_a_verdict(given: Verdict, code: Exit) -> None:
     assert exit_code(given) is code
-
-
-def test_the_codes_stand_in_their_order_of_precedence() -> None:
-    assert list(Exit)[:8] == [
-        Exit.INPUT,
-        Exit.POLICY,
-        Exit.TAMPERED,
-        Exit.DIFFERENT,
-        Exit.NOT_VERIFIED,
-        Exit.REFUSE,
-        Exit.ASK_CLARIFY,
-        Exit.ANSWER,
-    ]
-
-
-def test_a_complaint_is_one_line_for_each_problem_and_does_nothing_to_a_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    complain("in \x1b[31mfile\nline two \u202e")
-
-    assert capsys.readouterr() == ("", "error: in \\x1b[31mfile\nerror: line two \\u202e\n")
-
-
-def test_a_complaint_without_a_stderr_is_lost_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", None)
-
-    complain("nobody hears this")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 from uuid import uuid4
 
 import pytest
@@ -15,13 +14,10 @@ import pytest
 from stillme.audit import AuditStore, Filter
 from stillme.audit.chain.record import Entry
 from stillme.audit.retention import erase
-from stillme.audit.review.agreement import Review
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError
-from stillme.evaluation.changes import Change, policy_changes
-from stillme.evaluation.rollout.review_labels import Opinion, opinions
 from stillme.evaluation.runs.cases import Case
-from stillme.evaluation.whatif import Flow, Slice, Traffic, what_if
+from stillme.evaluation.whatif import Flow, RecordedTraffic, Slice, what_if
 from stillme.policy import Policy
 from tests.audit.conftest import KEY, occurrence, request
 
@@ -179,7 +175,7 @@ def test_recorded_traffic_is_judged_again_and_flips_are_held_against_review_labe
             label(store, trace, said)
     label(store, kept(store, MILD, 0.2), "false_refusal")
 
-    found = what_if(MILD, CLOSE, Traffic(store), as_of=NOW)
+    found = what_if(MILD, CLOSE, RecordedTraffic(store), as_of=NOW)
 
     assert (found.judged, found.reused, found.made_otherwise) == (5, 5, 0)
     assert found.flips == (Flow("answer", "refuse", 4, with_labels=1, against_labels=1, neither=0, unlabelled=2),)
@@ -191,7 +187,7 @@ def test_a_verdict_under_another_policy_is_judged_again_under_both(store: AuditS
     trace = kept(store, {"thresholds": {"min_similarity_for_factual": 1.0}}, 0.6)  # refused, with the shipped model
     label(store, trace, "false_refusal")
 
-    found = what_if(MILD, CLOSE, Traffic(store), as_of=NOW)
+    found = what_if(MILD, CLOSE, RecordedTraffic(store), as_of=NOW)
 
     assert (found.reused, found.made_otherwise) == (0, 1)
     assert found.flips == (Flow("answer", "refuse", 1, against_labels=1),)
@@ -210,7 +206,7 @@ def test_texts_that_are_not_there_as_they_were_are_counted_and_said(store: Audit
     kept(store, {"grounding": {"model": "none"}, "audit": audit}, 0.6)
     kept(store, MILD, 0.6)
 
-    found = what_if(MILD, CLOSE, Traffic(store), as_of=NOW)
+    found = what_if(MILD, CLOSE, RecordedTraffic(store), as_of=NOW)
 
     assert (found.judged, found.not_judged) == (1, ((why, 1),))
 
@@ -225,7 +221,7 @@ def test_erased_and_altered_texts_are_counted_apart(store: AuditStore) -> None:
         )
     )
 
-    found = what_if(MILD, CLOSE, Traffic(store), as_of=NOW)
+    found = what_if(MILD, CLOSE, RecordedTraffic(store), as_of=NOW)
 
     assert found.judged == 0
     assert found.not_judged == (
@@ -239,7 +235,7 @@ def test_a_filter_chooses_the_traffic(store: AuditStore) -> None:
     kept(store, MILD, 0.6)
     kept(store, MILD, 0.6, language="vi")
 
-    found = what_if(MILD, CLOSE, Traffic(store, Filter(language="vi")), as_of=NOW)
+    found = what_if(MILD, CLOSE, RecordedTraffic(store, Filter(language="vi")), as_of=NOW)
 
     assert [(part.by, part.name, part.judged) for part in found.slices] == [
         ("reason", "low_context_similarity", None),
@@ -258,86 +254,7 @@ def test_names_that_callers_choose_are_counted_up_to_a_number() -> None:
     assert domains[0] == Slice("domain", "(others)", 3, (Flow("answer", "refuse", 3, unlabelled=3),))
 
 
-# labels
-
-
-@pytest.mark.parametrize(
-    ("labels", "decision", "truth"),
-    [
-        pytest.param(["correct"], "refuse", "refuse", id="right"),
-        pytest.param(["wrong_reason"], "answer", "answer", id="right for another reason"),
-        pytest.param(["false_refusal"], "refuse", "answer", id="it should have been answered"),
-        pytest.param(
-            ["false_refusal"], "ask_clarify", "answer", id="it should have been answered instead of asked back"
-        ),
-        pytest.param(["missed_hallucination"], "answer", "not answer", id="it should not have been answered"),
-        pytest.param(["unclear"], "answer", None, id="nobody can tell"),
-        pytest.param(["false_refusal"], "answer", None, id="a label that cannot be of an answer"),
-        pytest.param(["missed_hallucination"], "refuse", None, id="a label that cannot be of a refusal"),
-        pytest.param(
-            ["correct", "missed_hallucination"], "answer", "not answer", id="a disputed verdict counts as wrong"
-        ),
-        pytest.param(["correct", "correct", "missed_hallucination"], "answer", "answer", id="most say it is right"),
-    ],
-)
-def test_labels_tell_what_should_have_been_decided(labels: list[str], decision: str, truth: str | None) -> None:
-    assert Opinion(tuple(labels)).truth(decision) == truth
-
-
-def test_of_each_reviewer_the_latest_label_counts() -> None:
-    """A name is one name, however its accents are written."""
-    given = [
-        Review(3, "t", "Hạnh", "correct"),
-        Review(2, "t", normalize("NFD", "Hạnh"), "unclear"),
-        Review(4, "t", "lan", "unclear"),
-    ]
-
-    assert opinions(given) == {"t": Opinion(("correct", "unclear"))}
-
-
 # settings
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "changes"),
-    [
-        pytest.param("lite", {"mode": "monitor"}, (), id="defaults written out or left out"),
-        pytest.param("lite", {"mode": "warn"}, (Change("mode", "monitor", "warn"),), id="a value"),
-        pytest.param(
-            "lite",
-            {"validators": {"NumericUnitsBasic": {"gate": "hard"}}},
-            (
-                Change("validators.NumericUnitsBasic.gate.number_not_in_sources", "soft", "hard"),
-                Change("validators.NumericUnitsBasic.gate.uncited_number", "soft", "hard"),
-            ),
-            id="a gate, by each of its codes",
-        ),
-        pytest.param(
-            {"validators": {"VerbosityValidator": {"enabled": False}}},
-            "lite",
-            (Change("validators.VerbosityValidator.enabled", False, True),),
-            id="a validator that is switched on, without its parameters",
-        ),
-        pytest.param(
-            "lite",
-            {"validators": {"EvidenceOverlap": {"threshold": 0.2}}},
-            (Change("validators.EvidenceOverlap.threshold", 0.08, 0.2),),
-            id="a parameter",
-        ),
-        pytest.param(
-            "lite",
-            {"messages": {"refusal": {"en": "No.", "vi": "Không."}}},
-            (Change("messages.refusal.en", None, "No."), Change("messages.refusal.vi", None, "Không.")),
-            id="a message where there was none",
-        ),
-        pytest.param(
-            "lite", {"rollout": {"min_days": 14}}, (Change("rollout.min_days", 7, 14),), id="a gate of the rollout"
-        ),
-    ],
-)
-def test_changes_are_named_by_key_with_both_values(before: Any, after: Any, changes: tuple[Change, ...]) -> None:
-    """Only what is in force counts, not how it was written."""
-    assert policy_changes(Policy.load(before), Policy.load(after)) == changes
 
 
 def test_the_contract_is_not_in_the_way_of_requests_without_metadata() -> None:

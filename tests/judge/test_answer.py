@@ -13,7 +13,7 @@ from stillme import BackendError
 from stillme.contract import RetrievedPassage
 from stillme.grounding.grounder import Quote
 from stillme.grounding.passage import Passage
-from stillme.judge.answer import Answer, read_answers, written
+from stillme.judge.answer import JudgeAnswer, read_answers, written
 from tests.judge.support import DOAN_VAN, PASSAGE, entry
 
 PASSAGES = [Passage(n, RetrievedPassage(source_id=str(n), text=text)) for n, text in ((1, PASSAGE), (3, DOAN_VAN))]
@@ -21,7 +21,7 @@ LONG = "within 30 days of delivery"
 NGAN = "trong 15 ngày"
 
 
-def read(content: object, count: int = 2) -> list[Answer]:
+def read(content: object, count: int = 2) -> list[JudgeAnswer]:
     """What is read of an answer about so many claims."""
     text = content if isinstance(content, str) else json.dumps(content)
     return read_answers(text, count, PASSAGES, "the judge at example")
@@ -32,8 +32,8 @@ def test_a_whole_answer_is_read_in_the_order_of_the_claims() -> None:
     found = read({"claims": [entry(2, "contradicted", 3, NGAN), entry(1, "supported", 1, LONG)]})
 
     assert found == [
-        Answer("supported", Quote(0, PASSAGE.index(LONG), PASSAGE.index(LONG) + len(LONG))),
-        Answer("contradicted", Quote(1, DOAN_VAN.index(NGAN), DOAN_VAN.index(NGAN) + len(NGAN))),
+        JudgeAnswer("supported", Quote(0, PASSAGE.index(LONG), PASSAGE.index(LONG) + len(LONG))),
+        JudgeAnswer("contradicted", Quote(1, DOAN_VAN.index(NGAN), DOAN_VAN.index(NGAN) + len(NGAN))),
     ]
 
 
@@ -47,7 +47,7 @@ def test_a_whole_answer_is_read_in_the_order_of_the_claims() -> None:
 )
 def test_what_is_unsupported_needs_no_quote(given_entry: dict[str, Any]) -> None:
     """And carries none, whatever was given."""
-    assert read({"claims": [given_entry]}, 1) == [Answer("unsupported")]
+    assert read({"claims": [given_entry]}, 1) == [JudgeAnswer("unsupported")]
 
 
 GOOD = entry(1, "supported", 1, LONG)
@@ -140,7 +140,7 @@ def test_a_fact_beside_an_instruction_can_be_quoted() -> None:
     passage = Passage(1, RetrievedPassage(source_id="1", text=text))
     content = json.dumps({"claims": [entry(1, "supported", 1, "The ticket is 5 USD.")]})
 
-    assert read_answers(content, 1, [passage], "the judge") == [Answer("supported", Quote(0, 0, 20))]
+    assert read_answers(content, 1, [passage], "the judge") == [JudgeAnswer("supported", Quote(0, 0, 20))]
 
 
 VALUES = st.recursive(

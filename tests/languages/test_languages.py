@@ -14,7 +14,7 @@ import yaml
 
 from stillme import Guard, Verdict
 from stillme.evidence import Evidence
-from stillme.figures.comparing import find_quantities
+from stillme.figures.words import find_quantities
 from stillme.languages import Language, has, language_of, languages, load, registered, word_set
 from stillme.languages.grammar import NumberWords, SpeltNumber
 from stillme.reasons import Reason

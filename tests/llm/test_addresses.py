@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from stillme.errors import InputError, UpstreamError
 from stillme.llm import client, providers
 from stillme.llm.addresses import Resolve, is_loopback, is_public
-from stillme.llm.client import Limits
-from stillme.llm.messages import Message, Prompt
+from stillme.llm.client import CallLimits
+from stillme.llm.messages import Prompt, PromptMessage
 from stillme.llm.providers import caller_given
 from tests.chat.upstream import Upstream, answered, completion
 
-PROMPT = Prompt("Where?", (Message("user", "Where?"),))
-LIMITS = Limits(connect_s=2.0, total_s=5.0, retries=0)
+PROMPT = Prompt("Where?", (PromptMessage("user", "Where?"),))
+LIMITS = CallLimits(connect_s=2.0, total_s=5.0, retries=0)
 KEY = "sk-of-the-caller"
 
 
@@ -207,7 +207,7 @@ def test_a_look_up_that_never_ends_is_an_error_in_time() -> None:
 
     async def asked() -> None:
         provider = caller_given(
-            "http://model.example/v1", "m", limits=Limits(connect_s=0.1, retries=0), resolve=resolve
+            "http://model.example/v1", "m", limits=CallLimits(connect_s=0.1, retries=0), resolve=resolve
         )
         try:
             await provider.generate(PROMPT)

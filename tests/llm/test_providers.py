@@ -14,8 +14,8 @@ import pytest
 
 from stillme.errors import BackendError, InputError, UpstreamError
 from stillme.llm.breaker import Breaker
-from stillme.llm.client import Limits
-from stillme.llm.messages import Delta, Generation, Message, Prompt
+from stillme.llm.client import CallLimits
+from stillme.llm.messages import Delta, Generation, Prompt, PromptMessage
 from stillme.llm.providers import PRESETS, OpenAICompatible, preset
 from tests.chat.upstream import (
     CLOSED,
@@ -43,9 +43,9 @@ from tests.chat.upstream import (
 Result = TypeVar("Result")
 KEY = "sk-never-shown-4f1b"
 SERVERS_WORDS = "words of the server"
-PROMPT = Prompt("Where is the tower?", (Message("system", "Cite."), Message("user", "Where is the tower?")))
-QUICK = Limits(connect_s=5.0, first_byte_s=5.0, total_s=5.0, retries=2, backoff_s=0.0)
-IMPATIENT = Limits(connect_s=5.0, first_byte_s=0.8, total_s=1.6, retries=0, backoff_s=0.0)
+PROMPT = Prompt("Where is the tower?", (PromptMessage("system", "Cite."), PromptMessage("user", "Where is the tower?")))
+QUICK = CallLimits(connect_s=5.0, first_byte_s=5.0, total_s=5.0, retries=2, backoff_s=0.0)
+IMPATIENT = CallLimits(connect_s=5.0, first_byte_s=0.8, total_s=1.6, retries=0, backoff_s=0.0)
 
 
 def server_at(upstream: Upstream | str, **more: Any) -> OpenAICompatible:
@@ -365,7 +365,7 @@ def test_wishes_of_others_are_not_dropped() -> None:
 )  # fmt: skip
 def test_what_is_no_answer_is_an_error_and_is_not_asked_for_again(answer: Answer, what: str) -> None:
     """One request, one error, no answer text."""
-    limits = Limits(total_s=5.0, most_bytes=4000, backoff_s=0.0)
+    limits = CallLimits(total_s=5.0, most_bytes=4000, backoff_s=0.0)
 
     problem = failing(answer, limits=limits, logprobs=False)
 
@@ -396,7 +396,7 @@ def test_what_is_no_answer_is_an_error_and_is_not_asked_for_again(answer: Answer
 )  # fmt: skip
 def test_a_stream_that_is_no_answer_is_an_error(answer: Answer, what: str) -> None:
     """Where it breaks the rules, or at its end."""
-    assert what in str(failing(answer, streams=True, limits=Limits(total_s=5.0, most_bytes=40_000, backoff_s=0.0)))
+    assert what in str(failing(answer, streams=True, limits=CallLimits(total_s=5.0, most_bytes=40_000, backoff_s=0.0)))
 
 
 @pytest.mark.parametrize("streams", [False, True])
@@ -507,7 +507,7 @@ def test_a_server_that_fails_too_often_is_left_alone() -> None:
         return said
 
     with Upstream(error(500), error(500), completion("back")) as upstream:
-        said = run(server_at(upstream, breaker=breaker, limits=Limits(retries=0)), ask)
+        said = run(server_at(upstream, breaker=breaker, limits=CallLimits(retries=0)), ask)
 
     left_alone = "acme failed too often in a row and is left alone; it is tried again in 20 s 20.0"
     assert said == ["acme answered 500 None", "acme answered 500 None", left_alone, "back"]
@@ -585,7 +585,7 @@ def test_a_call_that_is_cancelled_ends_upstream_and_leaves_the_breaker_as_it_was
         return (await provider.generate(PROMPT)).text
 
     with Upstream(error(500), HANG, completion("a")) as upstream:
-        assert run(server_at(upstream, breaker=breaker, limits=Limits(retries=0)), ask) == "a"
+        assert run(server_at(upstream, breaker=breaker, limits=CallLimits(retries=0)), ask) == "a"
         assert upstream.hung_up.wait(5)
 
 
@@ -596,7 +596,7 @@ def test_many_at_once() -> None:
         return completion(asked.body["messages"][0]["content"])
 
     async def ask(provider: OpenAICompatible) -> list[str]:
-        prompts = [Prompt(f"{n}", (Message("user", f"{n}"),)) for n in range(40)]
+        prompts = [Prompt(f"{n}", (PromptMessage("user", f"{n}"),)) for n in range(40)]
         return [answer.text for answer in await asyncio.gather(*(provider.generate(p) for p in prompts))]
 
     with Upstream(echo) as upstream:
@@ -649,7 +649,7 @@ def test_the_key_is_not_shown() -> None:
 def test_limits_that_are_none_are_refused(bad: dict[str, Any]) -> None:
     """No time limit is a mistake."""
     with pytest.raises(InputError, match="must be"):
-        Limits(**bad)
+        CallLimits(**bad)
 
 
 def test_the_presets() -> None:

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillme.llm.wire import MOST_EVENT_BYTES, Choices, FaultError, Said, check_completion, events, json_object, usage
+from stillme.llm.wire import (
+    MOST_EVENT_BYTES,
+    Choices,
+    FaultError,
+    StreamedAnswer,
+    check_completion,
+    events,
+    json_object,
+    usage,
+)
 from tests.chat.upstream import chunk, completed, logprobs
 
 
@@ -203,7 +212,7 @@ def test_an_event_named_error_is_one() -> None:
 
 def test_what_a_stream_says() -> None:
     """Texts, end, log-probabilities and usage of the first choice."""
-    said = Said()
+    said = StreamedAnswer()
     sent = [
         chunk("Hà ", logprobs=logprobs([("Hà ", -0.1)])),
         chunk("Nội", logprobs=logprobs([("Nội", -0.2)])),
@@ -219,7 +228,7 @@ def test_what_a_stream_says() -> None:
 
 def test_log_probabilities_of_a_part_are_none() -> None:
     """A piece of text without them leaves the whole without a figure."""
-    said = Said()
+    said = StreamedAnswer()
     for each in (
         chunk("a", logprobs=logprobs([("a", -0.1)])),
         chunk("b"),

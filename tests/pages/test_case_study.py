@@ -17,8 +17,8 @@ from stillme.errors import InputError
 from stillme.evaluation.runs.case_files import CaseFile, checked
 from stillme.evaluation.runs.records import CaseRecord, ClaimRecord, RunHeading
 from stillme.evaluation.runs.run import Run, read_run
-from stillme.pages.case_study import DISCLOSURES, NOTES, Report, case_study
-from stillme.pages.document import ByHand, Example, ExampleText, Figure, Heading, Paragraph, Table
+from stillme.pages.case_study import DISCLOSURES, NOTES, CaseStudy, case_study
+from stillme.pages.document import ByHand, Example, ExampleText, Heading, Paragraph, Plot, Table
 from stillme.pages.text import Code
 from stillme.policy import Policy
 from stillme.reasons import Decision
@@ -128,12 +128,12 @@ def cases(tmp_path: Path) -> CaseFile:
     return checked(path)
 
 
-def tables(report: Report) -> dict[str, Table]:
+def tables(report: CaseStudy) -> dict[str, Table]:
     """The tables by their first head."""
     return {block.heads[0]: block for block in report.blocks if isinstance(block, Table)}
 
 
-def rows(report: Report, head: str) -> list[list[str]]:
+def rows(report: CaseStudy, head: str) -> list[list[str]]:
     """The rows of a table, as lists."""
     return [list(row) for row in tables(report)[head].rows]
 
@@ -187,7 +187,7 @@ def test_markdown_and_html_hold_the_same_figures(run: Run, tmp_path: Path) -> No
     for runs in ([run], [run, other]):
         report = case_study(runs)
         shown = [b for b in report.blocks if isinstance(b, Table)] + [
-            b.table for b in report.blocks if isinstance(b, Figure)
+            b.table for b in report.blocks if isinstance(b, Plot)
         ]
         heads = {head for table in shown for head in table.heads}
 
@@ -202,7 +202,7 @@ def test_every_table_names_its_file_and_its_counts(run: Run) -> None:
     """The hash is that of the file, and the counts are those of its records."""
     digest = hashlib.sha256(run.path.read_bytes()).hexdigest()
     report = case_study([run])
-    found = [*tables(report).values(), *(b.table for b in report.blocks if isinstance(b, Figure))]
+    found = [*tables(report).values(), *(b.table for b in report.blocks if isinstance(b, Plot))]
 
     assert all(digest[:12] in words(table.source) for table in found)
     assert words(tables(report)["Mandatory metrics"].source) == (
@@ -236,7 +236,7 @@ def test_the_dataset_by_hand(run: Run) -> None:
     }
 
 
-def _language_counts(report: Report) -> tuple[list[str], list[list[str]]]:
+def _language_counts(report: CaseStudy) -> tuple[list[str], list[list[str]]]:
     table = next(b for b in report.blocks if isinstance(b, Table) and b.heads[0] == "Language")
     return list(table.heads), [list(row) for row in table.rows]
 
@@ -314,7 +314,7 @@ def test_runs_of_one_name_are_told_apart(run: Run, tmp_path: Path) -> None:
 def test_the_plots_show_what_the_tables_say(run: Run) -> None:
     """Four plots, sound as files; the numbers behind them by hand."""
     report = case_study([run])
-    shown = {b.name: [list(row) for row in b.table.rows] for b in report.blocks if isinstance(b, Figure)}
+    shown = {b.name: [list(row) for row in b.table.rows] for b in report.blocks if isinstance(b, Plot)}
 
     assert list(report.charts) == ["risk-coverage", "reliability", "threshold-sweep", "reasons"]
     assert all(ElementTree.fromstring(svg) is not None for svg in report.charts.values())  # noqa: S314
@@ -348,7 +348,7 @@ def test_a_threshold_that_was_in_force_is_where_the_sweep_starts(tmp_path: Path)
     heading = json.loads(text[0]) | {"policy": settings}
     run.path.write_text("\n".join([json.dumps(heading), *text[1:]]) + "\n", encoding="utf-8")
     sweep = next(
-        b for b in case_study([read_run(run.path)]).blocks if isinstance(b, Figure) and b.name == "threshold-sweep"
+        b for b in case_study([read_run(run.path)]).blocks if isinstance(b, Plot) and b.name == "threshold-sweep"
     )
 
     assert [row[0] for row in sweep.table.rows] == ["0.50", "0.60", "0.70", "0.80", "0.90", "1.00"]

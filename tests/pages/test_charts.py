@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillme.evaluation.runs.curves import Point
+from stillme.evaluation.runs.curves import CurvePoint
 from stillme.evaluation.runs.intervals import clopper_pearson
 from stillme.pages.charts import Curve, reason_bars, reliability, risk_coverage, standalone, threshold_sweep
 from stillme.pages.rendering import chart_style
@@ -20,9 +20,9 @@ HOSTILE = "</svg><script>alert('1')</script>\x00\u202e & \"x\" ]]>\ud800"
 PAGE_FILLS = {"light": "#ffffff", "dark": "#1a2027"}
 
 
-def point(x: float, numerator: int, denominator: int) -> Point:
+def point(x: float, numerator: int, denominator: int) -> CurvePoint:
     """A share with its exact interval."""
-    return Point(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
+    return CurvePoint(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
 
 
 ONE = [point(0.5, 1, 4)]

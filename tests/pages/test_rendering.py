@@ -10,7 +10,7 @@ import pytest
 from jinja2 import UndefinedError
 
 import stillme.pages.rendering
-from stillme.pages.rendering import Words, render
+from stillme.pages.rendering import PageWords, render
 from stillme.pages.text import Code
 
 TEMPLATES = Path(stillme.pages.rendering.__file__).with_name("templates")
@@ -43,7 +43,7 @@ def test_no_template_turns_the_escaping_off() -> None:
 
 def test_a_word_that_a_value_lacks_is_the_value() -> None:
     """A record may hold what this version does not know."""
-    assert [Words("vi").value("status", value) for value in ("supported", "half-true")] == [
+    assert [PageWords("vi").value("status", value) for value in ("supported", "half-true")] == [
         "được chứng thực",
         "half-true",
     ]

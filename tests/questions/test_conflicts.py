@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +10,7 @@ from hypothesis import strategies as st
 
 from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
-from stillme.questions.answers import Question
 from stillme.questions.conflicts import find_conflicts
-from stillme.text.tokens import Text
 
 Found = list[tuple[str, tuple[str, str]]]
 
@@ -135,78 +132,6 @@ def test_a_disagreement_on_the_answer_concerns_the_question() -> None:
         "It was Jane Carter who directed Northern Lights.",
         "Northern Lights was directed by Pedro Alvarez.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("query", "kind"),
-    [
-        pytest.param("When was the bridge built?", "date", id="a date"),
-        pytest.param("In which year did the Orr flood the town?", "date", id="a year"),
-        pytest.param("Cầu được xây năm nào?", "date", id="a Vietnamese year"),
-        pytest.param("cau duoc xay nam nao?", "date", id="a year without accents"),
-        pytest.param("What is the population of Orrin?", "figure", id="a population"),
-        pytest.param("Có bao nhiêu người sống ở Orrin?", "figure", id="a Vietnamese count"),
-        pytest.param("Where was Anna Lind born?", "place", id="a place"),
-        pytest.param("Anna Lind sinh ra ở đâu?", "place", id="a Vietnamese place"),
-        pytest.param("Who built the bridge?", "person", id="a person"),
-        pytest.param("Ai xây cầu này?", "person", id="a Vietnamese person"),
-        pytest.param("Who is Ryan Davis?", None, id="all that may be said of somebody"),
-        pytest.param("What sport does Ryan Davis play?", "thing", id="a thing"),
-        pytest.param("How does the pump work?", None, id="a manner"),
-        pytest.param("Is the pool open on Sunday?", None, id="yes or no"),
-        pytest.param("Hồ bơi có mở cửa không?", None, id="yes or no in Vietnamese"),
-        pytest.param("Which towns lie on the Orr?", None, id="several things"),
-        pytest.param("Hello", None, id="nothing"),
-        pytest.param("when " * 200, None, id="no question of ordinary length"),
-    ],
-)  # fmt: skip
-def test_what_a_question_asks_for(query: str, kind: str | None) -> None:
-    """The kind of answer is told by the words of the question; None where no single answer can be looked for."""
-    question = Question.of(Text(query))
-
-    assert (question.kind if question else None) == kind
-
-
-class Judge:
-    """A judge that says the same of everything and remembers what it was asked."""
-
-    def __init__(self, says: float) -> None:
-        self.says = says
-        self.asked: list[tuple[str, str]] = []
-
-    def __call__(self, asked: Sequence[tuple[str, str]]) -> list[float]:
-        self.asked += asked
-        return [self.says for _ in asked]
-
-
-def test_a_judge_is_asked_only_what_the_rules_leave_open() -> None:
-    """Where no two answers rival each other nothing is read by a model."""
-    evidence = Evidence.of(
-        "Who directed Northern Lights?",
-        passages=["Northern Lights was directed by Jane Carter.", "Bread rises when yeast makes gas."],
-    )
-    judge = Judge(9.0)
-
-    assert (find_conflicts(evidence.library, evidence.query, judge), judge.asked) == ([], [])
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        pytest.param(["Jane Carter directed Northern Lights.", "Northern Lights was directed by Pedro Alvarez."], id="plain"),
-        pytest.param(["Jane Carter saw Northern Lights.", "Pedro Alvarez, who had directed plays, liked Northern Lights."], id="doubtful"),
-    ],
-)  # fmt: skip
-def test_what_a_judge_confirms_is_never_less_than_what_it_denies(texts: list[str]) -> None:
-    """A judge is asked about whole statements, each against the other's text, and its word counts in its direction."""
-    evidence = Evidence.of("Who directed Northern Lights?", passages=texts)
-    denying, confirming = Judge(-9.0), Judge(9.0)
-    denied = find_conflicts(evidence.library, evidence.query, denying)
-    confirmed = find_conflicts(evidence.library, evidence.query, confirming)
-
-    assert set(denied) <= set(confirmed)
-    assert denying.asked == confirming.asked
-    assert all(statement in texts and text in texts for statement, text in confirming.asked)
 
 
 def test_time_grows_with_the_sources() -> None:

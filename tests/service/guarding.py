@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from stillme.chat.router import Router
 from stillme.errors import StillMeError
 from stillme.guard import Guard, Occurrence
-from stillme.llm.client import Limits
+from stillme.llm.client import CallLimits
 from stillme.llm.providers import OpenAICompatible
 from stillme.service.openai.guarded import Parts
 from stillme.service.openai.litellm import litellm_routes
@@ -111,7 +111,7 @@ def guarding(
     kept = Kept()
     guard = guard or Guard({"mode": "enforce", **(policy or {})}, audit=kept)
     with Upstream(*script) as upstream:
-        server = OpenAICompatible("upstream", upstream.url, model=model, limits=Limits(retries=0))
+        server = OpenAICompatible("upstream", upstream.url, model=model, limits=CallLimits(retries=0))
         made = Parts(guard, in_a_thread, **{"caller": lambda _: "key:tests", "upstream": server, **parts})
         with served(app_of(made, server)) as url:
             yield Guarding(url, upstream, kept)

@@ -194,11 +194,11 @@ def test_a_model_that_judges_no_more_is_not_ready(start: Start, monkeypatch: pyt
     service = start()
     before = service.get("/readyz")
     monkeypatch.setattr("stillme.models.bundle.WEIGHTS", service.folder / "nowhere")
-    for kept in (grounding._model, bundle.checked):
+    for kept in (grounding.grounding_model.__wrapped__, bundle.checked):
         kept.cache_clear()
     failing, health = service.get("/readyz"), service.get("/healthz")
     monkeypatch.undo()
-    for kept in (grounding._model, bundle.checked):
+    for kept in (grounding.grounding_model.__wrapped__, bundle.checked):
         kept.cache_clear()
 
     assert (before.status_code, failing.status_code, health.status_code) == (200, 503, 200)

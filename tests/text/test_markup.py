@@ -49,14 +49,29 @@ def test_no_text_stalls_it(draft: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("draft", "hidden", "apart"),
+    [
+        pytest.param(
+            '{"answer": "It is free."}', ["answer"], ["It is free."], id="a key that only says that an answer follows"
+        ),
+        pytest.param('{"not": "It is free."}', [], ["It is free."], id="a key that says something is read"),
+        pytest.param('{"a": ["Hi!", "It is free."], "b": ""}', [], ["Hi!", "It is free."], id="each text of a list"),
+        pytest.param('{"a": "It is free.', [], [], id="what is no JSON stays prose"),
+        pytest.param("[" * 5_000 + '"It is free."', [], [], id="brackets without end"),
+    ],
+)
+def test_texts_of_json_stand_apart(draft: str, hidden: list[str], apart: list[str]) -> None:
+    """Each is a sentence of its own."""
+    assert parts(draft) == (hidden, apart)
+
+
+@pytest.mark.parametrize(
     ("draft", "hidden"),
     [
         pytest.param("It is free.²", ["²"], id="a raised figure behind a stop"),
         pytest.param("The hall has 40 m² and costs 10⁶ dong.", [], id="a power is said"),
         pytest.param("It is free [see note 3].", ["[see note 3]"], id="a note in brackets"),
         pytest.param("Miễn phí (xem chú thích 2).", ["(xem chú thích 2)"], id="vi, a note in brackets"),
-        pytest.param('{"answer": "It is free."}', ["answer"], id="a key that only says that an answer follows"),
-        pytest.param('{"not": "It is free."}', [], id="a key that says something"),
     ],
 )
 def test_what_only_points_is_hidden(draft: str, hidden: list[str]) -> None:

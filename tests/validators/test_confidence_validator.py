@@ -10,8 +10,6 @@ import pytest
 from stillme import Guard
 from stillme.evidence import Evidence
 from stillme.grounding.grounder import GroundingTask, Judgement
-from stillme.grounding.hedges import find_hedges, hedge
-from stillme.text.tokens import Text
 from stillme.validators.confidence_validator import ConfidenceValidator
 from tests.validators.support import DOI_TRA, PASSED, RETURNS, SKIPPED, flagged, observe
 
@@ -132,14 +130,3 @@ def test_the_policy_can_leave_the_wording_alone() -> None:
     verdict = Guard(policy).verify(request)
 
     assert (verdict.action, verdict.safe_response) == ("deliver_with_warning", None)
-
-
-@pytest.mark.parametrize("score", [0.6, 0.59])
-@pytest.mark.parametrize("language", ["en", "vi", "other"])
-def test_a_hedge_is_found_again_where_it_was_put(score: float, language: str) -> None:
-    """What is written is what is read, however sure and in either language."""
-    text = Text(f"Tea is hot {hedge(score, language)} [1].")
-
-    ((first, last),) = find_hedges(text)
-
-    assert text.slice(first, last) == hedge(score, language)

@@ -30,7 +30,7 @@ from stillme.questions.answers import Question, read_answers
 from stillme.text.sentences import ENDS
 from stillme.text.tokens import Text
 
-__all__ = ["Extractive", "Sentence", "chosen_sentences"]
+__all__ = ["ChosenSentence", "Extractive", "chosen_sentences"]
 
 NAME: Final = "extractive"
 MODEL: Final = "extractive"
@@ -71,7 +71,7 @@ SAID: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ChosenSentence:
     """A sentence of a passage: `text` is as the passage has it, but for line breaks and citation markers of its own."""
 
     text: str
@@ -121,14 +121,14 @@ class Extractive:
         return _written(found, evidence, language) if found else [_own_words("nothing", language)]
 
 
-def chosen_sentences(evidence: Evidence, language: str) -> list[Sentence]:
+def chosen_sentences(evidence: Evidence, language: str) -> list[ChosenSentence]:
     """The sentences that answer the question, in the order to be read: of the user's language if there are any, else of the other."""
-    found = _weighed(evidence)
+    found = _candidates(evidence)
     own = [c for c in found if c.passage.language == language]
     for group in (own, [c for c in found if c.passage.language != language]):
         best = max((c.worth for c in group), default=0.0)
         if best >= LEAST_WORTH:
-            return _in_reading_order(_picked(group, best))
+            return _in_reading_order(_selection(group, best))
     return []
 
 
@@ -142,7 +142,7 @@ def _evidence(prompt: Prompt, embed: Embed | None) -> Evidence:
 
 
 @dataclass(slots=True, eq=False)
-class _Candidate:
+class _SentenceCandidate:
     """A sentence that could be read out."""
 
     passage: Passage
@@ -154,7 +154,7 @@ class _Candidate:
     """Whether it cannot be understood without the sentence before it."""
 
 
-def _weighed(evidence: Evidence) -> list[_Candidate]:
+def _candidates(evidence: Evidence) -> list[_SentenceCandidate]:
     """Every sentence that could be read out, with what it is worth, best first."""
     answers = _answers(evidence)
     found = [
@@ -173,7 +173,7 @@ def _weighed(evidence: Evidence) -> list[_Candidate]:
     return sorted(found, key=_rank)
 
 
-def _rank(candidate: _Candidate) -> tuple[float, int, int]:
+def _rank(candidate: _SentenceCandidate) -> tuple[float, int, int]:
     return -round(candidate.worth, 6), candidate.passage.number, candidate.position
 
 
@@ -188,13 +188,13 @@ def _answers(evidence: Evidence) -> dict[int, float]:
     return found
 
 
-def _of_passage(evidence: Evidence, n: int, answers: dict[int, float]) -> Iterator[_Candidate]:
+def _of_passage(evidence: Evidence, n: int, answers: dict[int, float]) -> Iterator[_SentenceCandidate]:
     """The sentences of one passage, each with the worth that its words give it."""
     passage, query = evidence.passages[n], evidence.query
     terms = query_terms(query, evidence.query_language)
     total = sum(2.0 if query.words[i].capital and i else 1.0 for i in terms) or 1.0
     said = read(query, terms, passage) if terms else None
-    steered = _steered(passage)
+    steered = _steering_sentences(passage)
     above, lead = 0.0, None
     for k, statement in enumerate(evidence.library.readings[n].statements):
         own = (said.weights.get(k, 0.0) if said else 0.0) / total
@@ -211,7 +211,7 @@ def _of_passage(evidence: Evidence, n: int, answers: dict[int, float]) -> Iterat
             text, refers_back = f"{led} {text}", False
         words = OWN_WORDS * own + HEADING_WORDS * min(above, 1 - own) + PASSAGE_WORDS * (said.share if said else 0.0)
         worth = words + HOLDS_ANSWER * answers.get(id(statement), 0.0)
-        yield _Candidate(passage, statement, k, text, worth, refers_back)
+        yield _SentenceCandidate(passage, statement, k, text, worth, refers_back)
 
 
 def _leads(passage: Passage, k: int) -> bool:
@@ -229,7 +229,7 @@ def _leads(passage: Passage, k: int) -> bool:
     return plain and len(words) <= 8 and raw[end : end + 2] == "\n\n"
 
 
-def _steered(passage: Passage) -> set[int]:
+def _steering_sentences(passage: Passage) -> set[int]:
     """The sentences that try to steer a model, and what follows them in their paragraph."""
     if find_instruction(passage.text) is None:
         return set()
@@ -260,10 +260,10 @@ def _read_out(evidence: Evidence, passage: Passage, k: int, fewest_words: int) -
     return text if text and text.rstrip("\"'”’»)*_`")[-1:] in ENDS else f"{text}."
 
 
-def _picked(candidates: Sequence[_Candidate], best: float) -> list[_Candidate]:
+def _selection(candidates: Sequence[_SentenceCandidate], best: float) -> list[_SentenceCandidate]:
     """The best, and others that are nearly as good and say something else; what one refers back to comes with it."""
     by_place = {(c.passage.number, c.position): c for c in candidates}
-    picked: list[_Candidate] = []
+    picked: list[_SentenceCandidate] = []
     for candidate in candidates:
         if candidate.worth < NEARLY_AS_GOOD * best:
             break
@@ -275,7 +275,9 @@ def _picked(candidates: Sequence[_Candidate], best: float) -> list[_Candidate]:
     return picked
 
 
-def _run(candidate: _Candidate, by_place: Mapping[tuple[int, int], _Candidate]) -> list[_Candidate]:
+def _run(
+    candidate: _SentenceCandidate, by_place: Mapping[tuple[int, int], _SentenceCandidate]
+) -> list[_SentenceCandidate]:
     """A sentence with those before it that it cannot do without; empty where they cannot all be read out: "it" would be another."""
     run = [candidate]
     while run[0].refers_back:
@@ -286,7 +288,7 @@ def _run(candidate: _Candidate, by_place: Mapping[tuple[int, int], _Candidate]) 
     return run
 
 
-def _same(one: _Candidate, other: _Candidate) -> bool:
+def _same(one: _SentenceCandidate, other: _SentenceCandidate) -> bool:
     """Whether two sentences say the same, word for word or nearly; other figures make it something else."""
     if one.passage is other.passage and one.position == other.position:
         return True
@@ -296,19 +298,19 @@ def _same(one: _Candidate, other: _Candidate) -> bool:
     return len(mine & theirs) >= SAME_WORDS * max(1, min(len(mine), len(theirs)))
 
 
-def _figures(candidate: _Candidate) -> frozenset[str]:
+def _figures(candidate: _SentenceCandidate) -> frozenset[str]:
     s = candidate.statement
     return frozenset(w.lower for w in s.reading.text.words[s.first : s.last] if w.number)
 
 
-def _in_reading_order(picked: Iterable[_Candidate]) -> list[Sentence]:
+def _in_reading_order(picked: Iterable[_SentenceCandidate]) -> list[ChosenSentence]:
     """Passages in the order of their best sentence, sentences of one passage as they stand in it."""
-    sentences = [Sentence(c.text, c.passage.number, c.position, round(c.worth, 4)) for c in picked]
+    sentences = [ChosenSentence(c.text, c.passage.number, c.position, round(c.worth, 4)) for c in picked]
     rank = {number: n for n, number in enumerate(dict.fromkeys(s.passage for s in sentences))}
     return sorted(sentences, key=lambda s: (rank[s.passage], s.position))
 
 
-def _written(found: Sequence[Sentence], evidence: Evidence, language: str) -> list[str]:
+def _written(found: Sequence[ChosenSentence], evidence: Evidence, language: str) -> list[str]:
     by_number = {p.number: p for p in evidence.passages}
     if by_number[found[0].passage].language == language:
         return [f"{s.text} [{s.passage}]" for s in found]

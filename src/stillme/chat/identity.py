@@ -14,14 +14,9 @@ from stillme.errors import InputError, PolicyError, shown
 from stillme.languages import DEFAULT, languages, load
 
 __all__ = [
-    "IDENTITY_VERSION",
-    "STILLME_IDENTITY",
-    "Identity",
-    "identity_from_file",
-    "identity_from_text",
-    "identity_text",
+    "IDENTITY_VERSION", "STILLME_IDENTITY", "Identity", "identity_from_file", "identity_from_text", "identity_text",
     "inject_identity",
-]
+]  # fmt: skip
 
 LONGEST: Final = 16_000
 OWN: Final = "own"
@@ -64,8 +59,8 @@ def inject_identity(user_prompt: str, *, language: str = DEFAULT, identity: Iden
     if not user_prompt.strip():
         raise InputError(f"user_prompt is blank ({shown(user_prompt)}): send the question, with its context")
     chosen = identity_from_text(identity) if isinstance(identity, str) else identity or STILLME_IDENTITY
-    said = chosen.text(language)
-    return user_prompt if user_prompt.startswith(f"{said}\n\n") else f"{said}\n\n{user_prompt}"
+    text = chosen.text(language)
+    return user_prompt if user_prompt.startswith(f"{text}\n\n") else f"{text}\n\n{user_prompt}"
 
 
 def identity_from_text(text: str, name: str = "the identity") -> Identity:
@@ -99,8 +94,8 @@ def _from_yaml(parsed: Any, name: str) -> Identity:
     """All languages, or some, of which the first serves for the rest."""
     codes = _codes()
     if not isinstance(parsed, dict) or not parsed or not set(parsed) <= set(codes):
-        found = ", ".join(shown(key) for key in list(parsed)[:4]) if isinstance(parsed, dict) else shown(parsed)
-        raise PolicyError(f"{name} must have the keys {' and '.join(codes)} and no others, got {found or 'nothing'}")
+        given = ", ".join(shown(key) for key in list(parsed)[:4]) if isinstance(parsed, dict) else shown(parsed)
+        raise PolicyError(f"{name} must have the keys {' and '.join(codes)} and no others, got {given or 'nothing'}")
     only = next(iter(parsed.values()))
     return _checked({code: parsed.get(code, only) for code in codes}, name)
 

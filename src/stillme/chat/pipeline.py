@@ -130,10 +130,10 @@ class ChatPipeline:
         draft = asked.model_copy(update=written)
         if not validates:
             record: Occurrence = await self.run(lambda: self.guard.unverified(draft, caller=caller))
-            return await self._told(request, owner, ChatOutcome(generation.text, context, generation, record=record))
+            return await self._finish(request, owner, ChatOutcome(generation.text, context, generation, record=record))
         occurrence: Occurrence = await self.run(lambda: self.guard.examine(draft, caller=caller))
         text = delivered(occurrence.verdict, generation.text)
-        return await self._told(request, owner, ChatOutcome(text, context, generation, occurrence))
+        return await self._finish(request, owner, ChatOutcome(text, context, generation, occurrence))
 
     async def aclose(self) -> None:
         """Let go of connections and of the store."""
@@ -178,7 +178,7 @@ class ChatPipeline:
         async with aclosing(server):
             return await server.generate(prompt)
 
-    async def _told(self, request: ChatRequest, owner: str, outcome: ChatOutcome) -> ChatOutcome:
+    async def _finish(self, request: ChatRequest, owner: str, outcome: ChatOutcome) -> ChatOutcome:
         """The outcome in the right tone, remembered if there is a session; a refusal is neither touched nor remembered."""
         if outcome.refused:
             return outcome

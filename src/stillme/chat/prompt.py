@@ -18,7 +18,7 @@ from stillme.chat.identity import Identity, inject_identity
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError, shown
 from stillme.languages import DEFAULT, compiled, is_served, language_of, languages, load
-from stillme.llm.messages import Message, Prompt
+from stillme.llm.messages import Prompt, PromptMessage
 from stillme.questions.answer_language import requested_language
 from stillme.storage.knowledge.store import Context
 from stillme.text.language import identify
@@ -88,11 +88,14 @@ def build_prompt(
     spoken = _language(question, conversation, language)
     kept = _Kept(conversation, most_turns, most_characters)
     words = _words(spoken)
-    blocks = [*_sources(context_passages, words), *_said_before(kept, words)]
-    asked = _Block("question", [_quoted(question, keeps_numbers=True)])
+    blocks = [*_sources(context_passages, words), *_conversation_block(kept, words)]
+    asked = _PromptBlock("question", [_quoted(question, keeps_numbers=True)])
     ending = words["ask"].format(language=words["named" if is_served(spoken) else "unnamed"])
     rules = inject_identity(words["reading"], language=spoken, identity=identity)
-    messages = (Message("system", rules), Message("user", f"{_written([*blocks, asked], words)}\n\n{ending}"))
+    messages = (
+        PromptMessage("system", rules),
+        PromptMessage("user", f"{_written([*blocks, asked], words)}\n\n{ending}"),
+    )
     return Prompt(question, messages, tuple(context_passages), kept.turns, language_of(spoken).code)
 
 
@@ -100,7 +103,7 @@ def build_prompt_context(context: Context, language: str = DEFAULT) -> str:
     """What was retrieved, as a prompt may hold it: numbered blocks, and what was said before in a block of its own."""
     words = _words(language)
     turns = [Turn(role="earlier", content=found.chunk.text) for found in context.conversation_docs]
-    earlier = _said_before(_Kept(turns, MOST_TURNS, MOST_CHARACTERS), words)
+    earlier = _conversation_block(_Kept(turns, MOST_TURNS, MOST_CHARACTERS), words)
     return _written([*_sources(context.passages, words), *earlier], words)
 
 
@@ -125,7 +128,7 @@ def _language(question: str, conversation: Sequence[Turn], language: str) -> str
 # blocks
 
 
-class _Block:
+class _PromptBlock:
     """Lines between two tags, ours or quoted; `head` stands before the first tag."""
 
     def __init__(self, name: str, parts: Iterable[str], head: str = "") -> None:
@@ -137,7 +140,7 @@ class _Block:
         return f"{self.head}<{self.name}-{code}>\n{self.text}\n</{self.name}-{code}>"
 
 
-def _written(blocks: Sequence[_Block], words: dict[str, str]) -> str:
+def _written(blocks: Sequence[_PromptBlock], words: dict[str, str]) -> str:
     code = _code([block.text for block in blocks])
     shown_blocks = [block.with_code(code) for block in blocks]
     if not any(block.name == "source" for block in blocks):
@@ -155,10 +158,12 @@ def _code(texts: Sequence[str]) -> str:
     return code
 
 
-def _sources(passages: Sequence[RetrievedPassage], words: dict[str, str]) -> list[_Block]:
+def _sources(passages: Sequence[RetrievedPassage], words: dict[str, str]) -> list[_PromptBlock]:
     """A block for each passage that says something, under the number that citations and verification give it."""
     return [
-        _Block("source", _source_lines(p, words), head=f"[{n}]\n") for n, p in enumerate(passages, 1) if p.text.strip()
+        _PromptBlock("source", _source_lines(p, words), head=f"[{n}]\n")
+        for n, p in enumerate(passages, 1)
+        if p.text.strip()
     ]
 
 
@@ -168,7 +173,7 @@ def _source_lines(passage: RetrievedPassage, words: dict[str, str]) -> list[str]
     return [*head, f"{GUTTER}{words['text']}:", _quoted(passage.text)]
 
 
-def _said_before(kept: _Kept, words: dict[str, str]) -> list[_Block]:
+def _conversation_block(kept: _Kept, words: dict[str, str]) -> list[_PromptBlock]:
     parts: list[str] = []
     if kept.dropped:
         parts.append(words["dropped"].format(count=kept.dropped))
@@ -176,7 +181,7 @@ def _said_before(kept: _Kept, words: dict[str, str]) -> list[_Block]:
         parts += [words[turn.role if turn.role in SPEAKERS else "other"], _quoted(text)]
         if len(text) < len(turn.content):
             parts.append(words["cut"].format(count=len(turn.content) - len(text)))
-    return [_Block("conversation", parts)] if parts else []
+    return [_PromptBlock("conversation", parts)] if parts else []
 
 
 def _quoted(text: str, *, keeps_numbers: bool = False) -> str:
@@ -262,7 +267,7 @@ def _unbracketed_token(match: re.Match[str]) -> str:
 
 
 def _numbers_a_source(inner: str) -> bool:
-    """1, 1-3, ^2, #4, '1 and 2', 'Source 2', 'nguồn: 3', '1†source'."""
+    """1, 1-3, ^2, #4, '1 and 2', 'Source 2', 'Source: 3', '1†source'."""
     figures = fold_text(inner.partition("†")[0])
     if not NUMBERED.fullmatch(figures) or not any(c.isdigit() for c in figures):
         return False

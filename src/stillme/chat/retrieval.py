@@ -96,10 +96,10 @@ class Retriever:
         if not query.strip():
             raise InputError("query must say something, got a blank text")
         queries = read_query(query, conversation, language)
-        knowledge = self._found("knowledge", "", queries, self._most_knowledge if most is None else most)
+        knowledge = self._search("knowledge", "", queries, self._most_knowledge if most is None else most)
         said: tuple[Found, ...] = ()
         if session:
-            said = self._found("conversation", owned(session, owner), queries, self._most_conversation)
+            said = self._search("conversation", owned(session, owner), queries, self._most_conversation)
         return Context(knowledge, tuple(_unowned(found) for found in said if found.similarity >= LEAST_SAID))
 
     def remember(self, session: str, question: str, answer: str, *, owner: str = "") -> None:
@@ -136,13 +136,13 @@ class Retriever:
             if digest.isdecimal()
         )
 
-    def _found(self, collection: Collection, session: str, queries: Sequence[Query], most: int) -> tuple[Found, ...]:
+    def _search(self, collection: Collection, session: str, queries: Sequence[Query], most: int) -> tuple[Found, ...]:
         if most < 1 or not queries:
             return ()
         depth = max(SEARCHED, most)
-        lists = [(q.weight, ids) for q in queries for ids in self._searched(collection, session, q, depth) if ids]
+        lists = [(q.weight, ids) for q in queries for ids in self._id_lists(collection, session, q, depth) if ids]
         order = list(fused(lists))
-        chunks = list(islice(_told_apart(self._store.chunks(collection, order)), max(READ, most)))
+        chunks = list(islice(_without_copies(self._store.chunks(collection, order)), max(READ, most)))
         read = {chunk.id: Passage(n, _as_passage(chunk)) for n, chunk in enumerate(chunks, 1)}
         for query in queries:
             if _is_legible(query):
@@ -157,7 +157,7 @@ class Retriever:
         ]
         return tuple(sorted(found, key=lambda one: (-one.rank, one.chunk.id)))
 
-    def _searched(self, collection: Collection, session: str, query: Query, depth: int) -> Iterator[list[str]]:
+    def _id_lists(self, collection: Collection, session: str, query: Query, depth: int) -> Iterator[list[str]]:
         """Ids by meaning, and by word; the model cannot read Vietnamese without accents."""
         if _is_legible(query):
             vector = self._embed([query.text.raw[:LONGEST_SEARCH]], "query")[0]
@@ -231,7 +231,7 @@ def _by_content(query: Query, read: dict[str, Passage], order: Sequence[str]) ->
     return sorted((key for key in read if figures[key] > NOTHING), key=lambda key: (-figures[key], places[key]))
 
 
-def _told_apart(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+def _without_copies(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """Chunks without those that say, word for word, what a better one says, or that overlap it for the greater part.
 
     Copies would fill the list, and ten copies of a text are no more evidence than one. Texts that differ in one word or figure stay:

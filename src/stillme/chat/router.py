@@ -11,7 +11,7 @@ from typing import Any, cast
 from stillme.chat.extractive import Extractive
 from stillme.errors import InputError, UpstreamError, nearest, shown
 from stillme.llm.breaker import Breaker
-from stillme.llm.client import Limits
+from stillme.llm.client import CallLimits
 from stillme.llm.messages import Delta, Generation, Prompt, Provider
 from stillme.llm.providers import PRESETS, OpenAICompatible, Preset, caller_given, preset
 from stillme.settings import EnvironmentSettings, number, setting, whole
@@ -33,7 +33,7 @@ class Router:
         fallback: Sequence[str] = (),
         missing: Mapping[str, str] | None = None,
         caller_urls: bool = False,
-        limits: Limits | None = None,
+        limits: CallLimits | None = None,
     ) -> None:
         self._providers: dict[str, Provider] = {}
         for provider in providers:
@@ -42,13 +42,12 @@ class Router:
             self._providers[provider.name] = provider
         self._missing = dict(missing or {})
         self._caller_urls = caller_urls
-        self._limits = limits or Limits()
+        self._limits = limits or CallLimits()
         self._fallback = tuple(self.provider(name).name for name in fallback)
         self.default = self.provider(default).name
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The providers that can be asked."""
         return tuple(self._providers)
 
     @property
@@ -115,7 +114,6 @@ class Router:
         raise _together(problems)
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         for provider in self._providers.values():
             await provider.aclose()
 
@@ -181,25 +179,25 @@ class RouterSettings(EnvironmentSettings):
         1024, "STILLME_MAX_TOKENS", "how long an answer may get, in tokens of the model", whole(1, 1_000_000)
     )
     total_s: float = setting(
-        Limits().total_s,
+        CallLimits().total_s,
         "STILLME_PROVIDER_TIMEOUT_S",
         "seconds that a model server has for an answer, with all retries",
         number(0.01, 3600),
     )
     connect_s: float = setting(
-        Limits().connect_s,
+        CallLimits().connect_s,
         "STILLME_PROVIDER_CONNECT_TIMEOUT_S",
         "seconds that it has to accept a connection",
         number(0.01, 600),
     )
     first_byte_s: float = setting(
-        Limits().first_byte_s,
+        CallLimits().first_byte_s,
         "STILLME_PROVIDER_FIRST_BYTE_TIMEOUT_S",
         "seconds until the first byte of a streamed answer",
         number(0.01, 3600),
     )
     retries: int = setting(
-        Limits().retries,
+        CallLimits().retries,
         "STILLME_PROVIDER_RETRIES",
         "how often it is asked again when it cannot be reached or answers 429 or 5xx",
         whole(0, 10),
@@ -215,9 +213,9 @@ class RouterSettings(EnvironmentSettings):
     )
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> CallLimits:
         """How long a server is waited for."""
-        return Limits(self.connect_s, self.first_byte_s, self.total_s, self.retries)
+        return CallLimits(self.connect_s, self.first_byte_s, self.total_s, self.retries)
 
     def server(self, name: str, known: Preset) -> OpenAICompatible | str:
         """A provider that is known by name, or what it needs to be there."""

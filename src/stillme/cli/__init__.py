@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def _report_defect(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    from stillme.cli.verdict_text import complain
+    from stillme.cli.printing import complain
     from stillme.errors import shown
 
     complain(f"stillme failed: {kind.__name__}: {shown(str(error), 200)} (STILLME_TRACEBACK=1 shows where)")

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from stillme.cli.audit.options import KEY, STORE_VARIABLE, recording, user_name
 from stillme.cli.ingest import KNOWLEDGE
-from stillme.cli.policy_source import chosen_policy
-from stillme.cli.verdict_text import Exit, complain, exit_code
-from stillme.errors import BackendError, InputError, StillMeError, shown
+from stillme.cli.options import KEY, STORE_VARIABLE, chosen_policy, extra_needed, recording, user_name
+from stillme.cli.printing import Exit, complain, is_terminal
+from stillme.cli.verdict_text import exit_code
+from stillme.errors import InputError, StillMeError, shown
 from stillme.languages import languages, load
 
 if TYPE_CHECKING:
@@ -51,14 +51,9 @@ AUDIT_HELP = "Record each verdict in this audit store (a file, or postgresql://â
 @click.option("--model", metavar="NAME", help="Which of the provider's models.")
 @click.option("--validators/--no-validators", "validates", default=None, help=VALIDATORS_HELP)
 @click.option("--policy", metavar="FILE|PRESET", help=POLICY_HELP)
-@click.option("--style", type=click.Choice(["neutral", "friendly", "scholarly"]), help=STYLE_HELP)
-@click.option(
-    "--language",
-    type=click.Choice(["auto", *(each.code for each in languages())]),
-    default="auto",
-    help="Of the answers. [auto]",
-)
-@click.option("--session", metavar="ID", help=SESSION_HELP)
+@click.option("--style", "tone_style", type=click.Choice(["neutral", "friendly", "scholarly"]), help=STYLE_HELP)
+@click.option("--language", type=click.Choice(LANGUAGES), default="auto", help="Of the answers. [auto]")
+@click.option("--session", "session_id", metavar="ID", help=SESSION_HELP)
 @click.option("--audit", metavar="PATH|URL", envvar=STORE_VARIABLE, show_envvar=True, help=AUDIT_HELP)
 @KEY
 @click.pass_context
@@ -95,7 +90,7 @@ def chat(
     with recording(audit, key) as recorder, _talk(settings, recorder, asked) as talk:
         if question is not None:
             talk.ask(question)
-        elif _is_terminal(sys.stdin):
+        elif is_terminal(sys.stdin):
             talk.hold()
             ctx.exit(Exit.ANSWER)
         else:
@@ -105,20 +100,14 @@ def chat(
 
 def _settings(store: str | None, policy: str | None, validates: bool | None) -> ChatSettings:
     """The settings of the environment, with what the command line says in their place."""
-    try:
+    with extra_needed("the chat", "chat"):
         from stillme.chat.settings import ChatSettings
-    except ModuleNotFoundError as error:
-        raise _not_installed(error) from None
     settings = ChatSettings.from_environment(os.environ)
     if validates is None:
         validates = settings.validate or policy is not None
     return replace(
         settings, validate=validates, policy=policy or settings.policy, knowledge=store or settings.knowledge
     )
-
-
-def _not_installed(error: ModuleNotFoundError) -> BackendError:
-    return BackendError(f"the chat needs {error.name}: pip install 'stillme[chat]'")
 
 
 @contextmanager
@@ -128,12 +117,10 @@ def _talk(settings: ChatSettings, audit: AuditStore | None, asked: dict[str, Any
 
     from stillme.cli.terminal import console
 
-    try:
+    with extra_needed("the chat", "chat"):
         from stillme.chat.pipeline import pipeline_from
 
         pipeline = pipeline_from(settings, os.environ, audit=audit)
-    except ModuleNotFoundError as error:
-        raise _not_installed(error) from None
     with asyncio.Runner() as runner:
         try:
             yield _Talk(pipeline, runner.run, console(), asked)
@@ -159,7 +146,7 @@ class _Talk:
 
     def ask(self, question: str) -> None:
         """Answer one question, which may fail."""
-        request = _request(message=question, conversation=tuple(self.turns[-MOST_TURNS:]), **self._options())
+        request = _request(message=question, conversation=tuple(self.turns[-MOST_TURNS:]), **self.asked)
         outcome: ChatOutcome = self.run(self.pipeline.answer(request, caller=user_name()))
         self._show(outcome)
         self._remember(question, outcome)
@@ -182,10 +169,6 @@ class _Talk:
             if question:
                 self._say(f"{PROMPT}{question}", "bold")
                 self._try(question)
-
-    def _options(self) -> dict[str, Any]:
-        named = {"style": "tone_style", "session": "session_id"}
-        return {named.get(name, name): value for name, value in self.asked.items()}
 
     def _try(self, question: str) -> None:
         try:
@@ -280,7 +263,3 @@ def _decided(outcome: ChatOutcome) -> str:
     checked = "verified" if verdict.verified else "NOT VERIFIED"
     reasons = f": {', '.join(verdict.reasons)}" if verdict.reasons else ""
     return f"{verdict.decision.value} ({verdict.action}), confidence {verdict.confidence_band}, {checked}{reasons}"
-
-
-def _is_terminal(stream: Any) -> bool:
-    return stream is not None and stream.isatty()

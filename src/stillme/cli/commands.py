@@ -5,17 +5,15 @@ What a command needs is imported when it runs, so that `--help` and `--version` 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from stillme.cli.audit.group import audit
-from stillme.cli.audit.options import KEY, STORE_VARIABLE, recording, user_name
 from stillme.cli.chat import chat
 from stillme.cli.evaluation.calibrate import calibrate, drift
 from stillme.cli.evaluation.case_study import report
@@ -23,17 +21,16 @@ from stillme.cli.evaluation.eval import evaluate
 from stillme.cli.evaluation.policy_diff import diff
 from stillme.cli.evaluation.rollout import rollout
 from stillme.cli.ingest import ingest
-from stillme.cli.policy_source import chosen_policy
+from stillme.cli.options import JSON, KEY, MODE, POLICY, STORE_VARIABLE, chosen_policy, recording, user_name
+from stillme.cli.printing import Exit, complain, draw, print_json, print_text
 from stillme.cli.search import search
 from stillme.cli.serve import keys, serve
-from stillme.cli.verdict_text import Exit, Report, complain, print_text
+from stillme.cli.verdict_text import VerdictPrinter
 from stillme.errors import InputError, PolicyError, StillMeError, shown
 from stillme.languages import DEFAULT, languages
 from stillme.version import __version__
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from stillme.policy import Policy
 
 __all__ = ["cli"]
@@ -78,16 +75,14 @@ cli.add_command(audit)
 for command in (serve, keys, ingest, search, chat, evaluate, report, calibrate, drift, rollout):
     cli.add_command(command)
 
-LANGUAGES = [each.code for each in languages()]
-POLICY_HELP = "A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite."
 RECORD_HELP = "Record each verdict in this audit store (a file, or postgresql://…), which is made if it is not there."
 FORM_HELP = "One JSON verdict a line, or a page each. Without either: pages on a terminal, else JSON."
 
 
 @cli.command(short_help="Verify the requests in a file.")
 @click.argument("file", metavar="FILE|-")
-@click.option("--policy", metavar="FILE|PRESET", envvar="STILLME_POLICY", show_envvar=True, help=POLICY_HELP)
-@click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy.")
+@POLICY
+@MODE
 @click.option("--json/--human", "as_json", default=None, help=FORM_HELP)
 @click.option("--all-findings", is_flag=True, help="Pages also show what passed and what was skipped.")
 @click.option("--store", metavar="PATH|URL", envvar=STORE_VARIABLE, show_envvar=True, help=RECORD_HELP)
@@ -130,7 +125,7 @@ def verify(
         chosen = loaded.with_changes({"mode": mode}) if mode else loaded
         guard = Guard(chosen, grounder=judge_from_environment(grounder_for(chosen)), audit=audit)
         results = verify_all(guard, chain([first], entries), caller or user_name())
-        ctx.exit(Report(**output).follow(results, size_of(file)))
+        ctx.exit(VerdictPrinter(**output).follow(results, size_of(file)))
 
 
 @cli.group("policy", short_help="Check or show a policy, print its schema.")
@@ -161,21 +156,21 @@ def policy_schema() -> None:
     """Print the JSON Schema of a policy file, for editors and other tools."""
     from stillme.policy import policy_schema
 
-    print_text(json.dumps(policy_schema(), indent=2, ensure_ascii=False))
+    print_json(policy_schema(), indent=2)
 
 
 policy_group.add_command(diff)
 
 
 @cli.command(short_help="List the validators.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
+@JSON
 def validators(as_json: bool) -> None:
     """List the validators in the order they run: what each flags, with which gate, and what can be set."""
     from stillme.catalogue import validator_rows
     from stillme.cli.listing import validators_table
 
     rows = validator_rows()
-    _print_list(rows) if as_json else _print_table(validators_table, rows)
+    print_json(rows, indent=2) if as_json else draw(partial(validators_table, rows))
 
 
 @cli.command(short_help="List the reason codes.")
@@ -186,14 +181,14 @@ def validators(as_json: bool) -> None:
     show_default=True,
     help="Of the words.",
 )
-@click.option("--json", "as_json", is_flag=True, help="A JSON list instead of a table.")
+@JSON
 def reasons(language: str, as_json: bool) -> None:
     """List the reason codes: default gate, what a hard finding asks for, and the code in words."""
     from stillme.catalogue import reason_rows
     from stillme.cli.listing import reasons_table
 
     rows = reason_rows(language)
-    _print_list(rows) if as_json else _print_table(reasons_table, rows)
+    print_json(rows, indent=2) if as_json else draw(partial(reasons_table, rows))
 
 
 def _policy(source: str | None) -> Policy:
@@ -202,14 +197,3 @@ def _policy(source: str | None) -> Policy:
     policy = Policy.load(source)
     policy.build()
     return policy
-
-
-def _print_list(rows: list[dict[str, Any]]) -> None:
-    print_text(json.dumps(rows, indent=2, ensure_ascii=False))
-
-
-def _print_table(table: Callable[..., RenderableType], rows: list[dict[str, Any]]) -> None:
-    from stillme.cli.terminal import console
-
-    out = console()
-    out.print(table(rows, out.encoding))

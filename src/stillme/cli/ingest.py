@@ -9,16 +9,16 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from stillme.cli.audit.options import print_json, tell
-from stillme.cli.verdict_text import Exit, complain
-from stillme.errors import BackendError, InputError, shown
+from stillme.cli.options import JSON, extra_needed
+from stillme.cli.printing import Exit, complain, is_terminal, print_json, tell
+from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
     from stillme.chat.documents.ingest import IngestReport, Progress
@@ -45,7 +45,7 @@ REMOVE_HELP = "Also remove the documents whose files are gone from the given fol
 @KNOWLEDGE
 @click.option("--name", "names", metavar="PATH=NAME", multiple=True, help=NAME_HELP)
 @click.option("--remove-missing", is_flag=True, help=REMOVE_HELP)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of words.")
+@JSON
 @click.pass_context
 def ingest(
     ctx: click.Context,
@@ -100,12 +100,10 @@ def knowledge_store(where: str | None, *, make: bool = False) -> KnowledgeStore:
         where = settings.knowledge_store
         if make and not settings.knowledge:
             Path(settings.data).mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
+    with extra_needed("the knowledge store", "chat"):
         from stillme.storage.knowledge.engines import store_at
 
         return store_at(where)
-    except ModuleNotFoundError as error:
-        raise BackendError(f"the knowledge store needs {error.name}: pip install 'stillme[chat]'") from None
 
 
 def _named(given: str) -> tuple[str, str]:
@@ -116,14 +114,8 @@ def _named(given: str) -> tuple[str, str]:
 
 
 def _lines(report: IngestReport, held: tuple[int, int]) -> Iterator[str]:
-    done = {
-        "added": report.added,
-        "replaced": report.replaced,
-        "unchanged": report.unchanged,
-        "removed": report.removed,
-        "failed": report.failed,
-    }
-    yield ", ".join(f"{len(names):,} {what}" for what, names in done.items())
+    done = ("added", "replaced", "unchanged", "removed", "failed")
+    yield ", ".join(f"{len(getattr(report, what)):,} {what}" for what in done)
     for note in report.noted:
         yield f"note: {note.path}: {note.reason}"
     if report.unsupported:
@@ -133,14 +125,12 @@ def _lines(report: IngestReport, held: tuple[int, int]) -> Iterator[str]:
     yield f"the store holds {documents} in {chunks}"
 
 
-def _followed() -> AbstractContextManager[Callable[[Progress], None] | None]:
-    """A bar on stderr where that is a terminal."""
-    return _bar() if sys.stderr is not None and sys.stderr.isatty() else nullcontext()
-
-
 @contextmanager
-def _bar() -> Iterator[Callable[[Progress], None]]:
-    """A bar that fills by bytes and tells which chunk of which document is being read; it disappears in the end."""
+def _followed() -> Iterator[Callable[[Progress], None] | None]:
+    """A bar on stderr where that is a terminal: it fills by bytes and tells which chunk of which document is being read."""
+    if not is_terminal(sys.stderr):
+        yield None
+        return
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -148,13 +138,13 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
 
     where = console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=where, transient=True, redirect_stdout=False) as shown_bar:
-        task = shown_bar.add_task("", total=1.0)
+    with Bar(*columns, console=where, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("", total=1.0)
 
         def advance(progress: Progress) -> None:
             name = visible(progress.document.replace("\n", " "), where.encoding)
             short = name if len(name) <= NAME_SHOWN else f"…{name[1 - NAME_SHOWN :]}"
             chunk = f" {progress.chunk}/{progress.chunks}" if progress.chunks else ""
-            shown_bar.update(task, completed=progress.share, description=f"{short}{chunk}")
+            bar.update(task, completed=progress.share, description=f"{short}{chunk}")
 
         yield advance

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from stillme.cli.terminal import visible
+from stillme.cli.terminal import plain_table, visible
 
 __all__ = ["reasons_table", "validators_table"]
 
@@ -17,7 +17,7 @@ GATE_STYLE = {"hard": "red", "soft": "yellow"}
 
 def validators_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """The validators in the order they run."""
-    table = _table("order", "validator, flags (default gate), parameters")
+    table = plain_table("order", "validator, flags (default gate), parameters", gap=1)
     for row in rows:
         heading = Text(visible(row["name"], encoding), style="bold").append(
             f"  {', '.join(row['stages'])}", style="dim"
@@ -41,18 +41,11 @@ def _setting(parameter: Mapping[str, Any]) -> str:
 
 def reasons_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """The reason codes in words."""
-    table = _table("code, in words", "gate", "when hard")
+    table = plain_table("code, in words", "gate", "when hard", gap=1)
     for row in rows:
         words = Text(row["code"], style="bold").append_text(
             Text(f"\n{visible(row['say'], encoding)}", style="not bold")
         )
         gate = Text(row["gate"] or "-", style=GATE_STYLE.get(row["gate"], ""))
         table.add_row(words, gate, Text(row["decision"]))
-    return table
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 1, 0), pad_edge=False, header_style="bold underline")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
     return table

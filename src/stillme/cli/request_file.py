@@ -6,29 +6,27 @@ an exception, unless nothing in the file can be read.
 
 from __future__ import annotations
 
-import json
 import stat
-import sys
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final
 
 from stillme.contract import Verdict, VerifyRequest, parse_request
-from stillme.errors import InputError, shown, without_secrets
+from stillme.errors import InputError
+from stillme.evaluation.runs.input_files import STDIN, json_value, opened_input, plain_name
 from stillme.guard import Guard, check_limits
 
-__all__ = ["Entry", "Result", "read_requests", "size_of", "verify_all"]
+__all__ = ["RequestEntry", "Result", "read_requests", "size_of", "verify_all"]
 
 BATCH: Final = 64
 MOST_BYTES: Final = 256 * 1024 * 1024
-STDIN: Final = "-"
 EXPECTED: Final = "expected a request as a JSON object, a list of them, or one a line"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RequestEntry:
     """One request as it stands in the input; `problem` says why it is not JSON, `size` counts its bytes."""
 
     place: str
@@ -41,13 +39,13 @@ class Entry:
 class Result:
     """An entry with its request and verdict, or with the problem that kept it from one."""
 
-    entry: Entry
+    entry: RequestEntry
     request: VerifyRequest | None = None
     verdict: Verdict | None = None
     problem: str | None = None
 
 
-def verify_all(guard: Guard, entries: Iterable[Entry], caller: str | None = None) -> Iterator[list[Result]]:
+def verify_all(guard: Guard, entries: Iterable[RequestEntry], caller: str | None = None) -> Iterator[list[Result]]:
     """The results in order, in lists of at most `BATCH`, so that memory stays bounded whatever the file's size."""
     entries = iter(entries)
     while batch := list(islice(entries, BATCH)):
@@ -57,7 +55,7 @@ def verify_all(guard: Guard, entries: Iterable[Entry], caller: str | None = None
         yield [r if r.request is None else Result(r.entry, r.request, next(verdicts)) for r in results]
 
 
-def _prepared(guard: Guard, entry: Entry) -> Result:
+def _prepared(guard: Guard, entry: RequestEntry) -> Result:
     if entry.problem is not None:
         return Result(entry, problem=entry.problem)
     try:
@@ -77,31 +75,13 @@ def size_of(file: str) -> int | None:
     return found.st_size if file != STDIN and stat.S_ISREG(found.st_mode) else None
 
 
-def read_requests(file: str) -> Generator[Entry, None, None]:
+def read_requests(file: str) -> Generator[RequestEntry, None, None]:
     """The entries of a file (`-`: standard input); InputError if it cannot be read or holds none."""
-    name = "standard input" if file == STDIN else _plain(file)
-    try:
-        with _opened(file) as stream:
-            yield from _entries(stream, name)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise InputError(
-            f"{without_secrets(name)} cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from None
+    with opened_input(file) as stream:
+        yield from _entries(stream, plain_name(file))
 
 
-def _plain(file: str) -> str:
-    return file if file.isprintable() else shown(file)
-
-
-def _opened(file: str) -> BinaryIO:
-    if file != STDIN:
-        return Path(file).open("rb")
-    if sys.stdin is None:
-        raise InputError("standard input is closed")
-    return sys.stdin.buffer
-
-
-def _entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
+def _entries(stream: BinaryIO, name: str) -> Iterator[RequestEntry]:
     """Line by line where the first line is an object by itself, so that a pipe is read as it flows; else the whole."""
     before, first = 0, stream.readline(MOST_BYTES)
     while first and not first.strip():
@@ -118,9 +98,9 @@ def _entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
     yield from _document(whole, name)
 
 
-def _document(whole: bytes, name: str) -> Iterator[Entry]:
+def _document(whole: bytes, name: str) -> Iterator[RequestEntry]:
     try:
-        value = _json(whole)
+        value = json_value(whole, "a request", 1)
     except InputError as error:
         rows = whole.split(b"\n")
         if whole.lstrip().startswith(b"[") or not any(_is_object(row, "query") for row in rows):
@@ -128,23 +108,23 @@ def _document(whole: bytes, name: str) -> Iterator[Entry]:
         yield from _lines(rows, name, 1)
         return
     if not isinstance(value, list):
-        yield Entry(name, len(whole), value)
+        yield RequestEntry(name, len(whole), value)
         return
     if not value:
         raise InputError(f"{name} is an empty list: {EXPECTED}")
     for number, item in enumerate(value, 1):
-        yield Entry(f"{name} item {number}", len(whole) // len(value), item)
+        yield RequestEntry(f"{name} item {number}", len(whole) // len(value), item)
 
 
-def _lines(rows: Iterable[bytes], name: str, start: int) -> Iterator[Entry]:
+def _lines(rows: Iterable[bytes], name: str, start: int) -> Iterator[RequestEntry]:
     for number, row in enumerate(rows, start):
         if not row.strip():
             continue
         place = f"{name} line {number}"
         try:
-            yield Entry(place, len(row), _json(row.rstrip(), number))
+            yield RequestEntry(place, len(row), json_value(row.rstrip(), "a request", number))
         except InputError as error:
-            yield Entry(place, len(row), problem=str(error))
+            yield RequestEntry(place, len(row), problem=str(error))
 
 
 def _is_object(row: bytes, key: str | None = None) -> bool:
@@ -152,28 +132,7 @@ def _is_object(row: bytes, key: str | None = None) -> bool:
     if not row.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):
         return False
     try:
-        value = _json(row)
+        value = json_value(row, "a request", 1)
     except InputError:
         return False
     return isinstance(value, dict) and (key is None or key in value)
-
-
-def _json(raw: bytes, first_line: int = 1) -> Any:
-    """The JSON value of some bytes, or an InputError that says where they stop being one."""
-    try:
-        return json.loads(raw.decode("utf-8-sig"), parse_constant=_not_json)
-    except UnicodeDecodeError as error:
-        line = first_line + raw.count(b"\n", 0, error.start)
-        raise InputError(f"not UTF-8 text: byte {raw[error.start]:#04x} (line {line})") from None
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"not valid JSON: {error.msg} (line {first_line + error.lineno - 1} column {error.colno})"
-        ) from None
-    except RecursionError:
-        raise InputError("not a request: nested too deeply") from None
-    except ValueError as error:  # a number with thousands of digits
-        raise InputError(f"not valid JSON: {error}") from None
-
-
-def _not_json(constant: str) -> NoReturn:
-    raise InputError(f"not valid JSON: {constant} is not a JSON number, send null or leave the key out")

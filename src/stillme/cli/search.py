@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from stillme.cli.audit.options import print_json, tell
 from stillme.cli.ingest import KNOWLEDGE, knowledge_store
+from stillme.cli.options import JSON
+from stillme.cli.printing import print_json, tell
 
 if TYPE_CHECKING:
     from stillme.storage.knowledge.store import Found
@@ -24,7 +25,7 @@ INDENT = "   "
 @click.argument("query")
 @KNOWLEDGE
 @click.option("--most", type=click.IntRange(1, 50), default=5, show_default=True, help="At most so many chunks.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a chunk, one on a line.")
+@JSON
 def search(query: str, store: str | None, most: int, as_json: bool) -> None:
     """Show the chunks that a chat would answer QUERY from: rank, similarity, id, title and text, the best first.
 
@@ -33,23 +34,20 @@ def search(query: str, store: str | None, most: int, as_json: bool) -> None:
     from stillme.chat.retrieval import Retriever
 
     with closing(knowledge_store(store)) as opened:
-        found = Retriever(opened).retrieve_context(query, most=most).knowledge_docs
+        chunks = Retriever(opened).retrieve_context(query, most=most).knowledge_docs
         documents = opened.counts("knowledge")[0]
     if as_json:
-        for place, each in enumerate(found, 1):
-            print_json(_row(place, each))
+        for place, each in enumerate(chunks, 1):
+            figures = {"place": place, "rank": each.rank, "similarity": each.similarity}
+            print_json(figures | asdict(each.chunk))
         return
-    tell(_lines(found, documents))
+    tell(_lines(chunks, documents))
 
 
-def _row(place: int, found: Found) -> dict[str, Any]:
-    return {"place": place, "rank": found.rank, "similarity": found.similarity, **asdict(found.chunk)}
-
-
-def _lines(found: tuple[Found, ...], documents: int) -> Iterator[str]:
-    if not found:
+def _lines(chunks: tuple[Found, ...], documents: int) -> Iterator[str]:
+    if not chunks:
         yield f"nothing found in {documents:,} documents" if documents else "the store is empty: run `stillme ingest`"
-    for place, each in enumerate(found, 1):
+    for place, each in enumerate(chunks, 1):
         chunk = each.chunk
         yield f"{place}. {chunk.id}  similarity {each.similarity:.2f}, rank {each.rank:.4f}"
         about = ", ".join(said for said in (chunk.title, chunk.url, chunk.timestamp) if said)

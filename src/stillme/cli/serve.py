@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.policy_source import FOUND_HERE
-from stillme.cli.verdict_text import print_text
-from stillme.errors import BackendError
+from stillme.cli.options import FOUND_HERE, MODE, extra_needed
+from stillme.cli.printing import print_text
 
 if TYPE_CHECKING:
     from stillme.service.auth import Keys
@@ -19,16 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["keys", "serve"]
 
 SCOPE_HELP = "What the key opens: verify, chat or admin (everything). May be given several times."
-VARIABLES = {
-    "host": "STILLME_HOST",
-    "port": "STILLME_PORT",
-    "workers": "STILLME_WORKERS",
-    "data": "STILLME_DATA",
-    "policy": "STILLME_POLICY",
-    "mode": "STILLME_MODE",
-    "store": "STILLME_AUDIT_STORE",
-    "knowledge": "STILLME_KNOWLEDGE",
-}
 
 
 @click.command(short_help="Serve verification and chat over HTTP.")
@@ -41,30 +30,29 @@ VARIABLES = {
     metavar="FILE|PRESET",
     help="A YAML file, which is followed while serving, or lite, book, strict. [policy.yaml of this folder, lite]",
 )
-@click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy.")
-@click.option("--store", metavar="PATH|URL|none", help="The audit store. [audit.db in the data folder]")
+@MODE
+@click.option("--store", "audit_store", metavar="PATH|URL|none", help="The audit store. [audit.db in the data folder]")
 @click.option("--knowledge", metavar="PATH|URL", help="The knowledge store. [knowledge.db in the data folder]")
 def serve(**flags: Any) -> None:
     """Serve verification and chat over HTTP, on loopback unless told otherwise; /docs shows what there is.
 
     Every option has an environment variable, which it replaces; docs/service-api.md lists them all.
     """
-    try:
+    with extra_needed("the service", "service"):
         from stillme.service.server import serve as run
-    except ModuleNotFoundError as error:
-        raise _not_installed(error) from None
     # The processes that serve read the environment: a flag has to be there.
-    os.environ.update({VARIABLES[name]: str(value) for name, value in flags.items() if value is not None})
-    run(os.environ, _tell)
+    given = {name: str(value) for name, value in flags.items() if value is not None}
+    os.environ.update({f"STILLME_{name.upper()}": value for name, value in given.items()})
+    run(os.environ, _greet)
 
 
-def _tell(address: str) -> None:
+def _greet(address: str) -> None:
     print_text(f"StillMe serves at {address} (try {address}/docs); Ctrl-C stops it.")
-    for line in _told():
+    for line in _in_force():
         click.echo(line, err=True)
 
 
-def _told() -> Iterator[str]:
+def _in_force() -> Iterator[str]:
     """The policy that is used, and the mode of each endpoint."""
     from stillme.chat.settings import ChatSettings
     from stillme.policy import PolicyWatcher
@@ -80,10 +68,6 @@ def _told() -> Iterator[str]:
         yield f"mode: {mode} at {', '.join(path for path, each in modes.items() if each == mode)}"
     if not settings.validate:
         yield "note: chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on"
-
-
-def _not_installed(error: ModuleNotFoundError) -> BackendError:
-    return BackendError(f"the service needs {error.name}: pip install 'stillme[service]'")
 
 
 @click.group(short_help="Make, list and revoke API keys.")

@@ -22,7 +22,7 @@ from stillme.contract import ClaimVerdict, Conflict, FindingRecord, Verdict, Ver
 from stillme.reasons import Decision, Gate
 from stillme.response import reason_words
 
-__all__ = ["Page", "console", "progress", "visible"]
+__all__ = ["Page", "console", "plain_table", "progress", "visible"]
 
 STATUS_STYLE: Final = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "not_factual": "dim"}
 OUTCOME_STYLE: Final = {"passed": "green", "flagged": "yellow", "skipped": "dim", "errored": "bold red"}
@@ -73,14 +73,14 @@ class Page:
     def __rich__(self) -> RenderableType:
         """The whole page; a section with nothing to say is left out."""
         sections = [
-            ("Question", self._said(self.request.query)),
+            ("Question", self._text(self.request.query)),
             ("Draft", self._draft()),
             ("Claims", self._claims()),
             ("Sources", self._sources()),
             ("Conflicts", self._conflicts()),
             ("Reasons", self._reasons()),
             ("Findings", self._findings()),
-            ("Response", self._said(self.verdict.safe_response or "")),
+            ("Response", self._text(self.verdict.safe_response or "")),
         ]
         parts: list[RenderableType] = [self._headline()]
         for title, body in sections:
@@ -88,7 +88,7 @@ class Page:
                 parts += [Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2))]
         return Group(*parts, self._footer())
 
-    def _said(self, text: str, style: str = "") -> Text:
+    def _text(self, text: str, style: str = "") -> Text:
         return Text(visible(text, self.encoding), style=style)
 
     def _headline(self) -> Text:
@@ -125,46 +125,46 @@ class Page:
         return _grid(rows)
 
     def _claim(self, claim: ClaimVerdict) -> Text:
-        lines = [self._said(" ".join(claim.text.split()))]
+        lines = [self._text(" ".join(claim.text.split()))]
         draft = self.request.draft_answer or ""
         missing = [draft[start:end] for start, end in claim.unsupported_spans]
         if claim.source_ids:
-            lines.append(self._said(f"source: {', '.join(claim.source_ids)}", "dim"))
+            lines.append(self._text(f"source: {', '.join(claim.source_ids)}", "dim"))
         if claim.quote:
-            lines.append(self._said(f'says: "{claim.quote}"', "dim"))
+            lines.append(self._text(f'says: "{claim.quote}"', "dim"))
         if missing:
-            lines.append(self._said(f"in no source: {'; '.join(missing)}", "dim"))
+            lines.append(self._text(f"in no source: {'; '.join(missing)}", "dim"))
         if claim.detail and claim.status != "not_factual":
-            lines.append(self._said(claim.detail, "dim"))
+            lines.append(self._text(claim.detail, "dim"))
         return Text("\n").join(lines)
 
     def _sources(self) -> Text:
         cited = [[c.source_id, c.title, c.url, c.timestamp] for c in self.verdict.citations]
-        return Text("\n").join(self._said(", ".join(part for part in parts if part)) for parts in cited)
+        return Text("\n").join(self._text(", ".join(part for part in parts if part)) for parts in cited)
 
     def _conflicts(self) -> Text:
         return Text("\n").join(line for conflict in self.verdict.conflicts for line in self._conflict(conflict))
 
     def _conflict(self, conflict: Conflict) -> list[Text]:
-        said = [self._said(f'  {s.source_id} says: "{s.quote}"', "dim") for s in conflict.statements]
-        return [self._said(conflict.about), *said]
+        said = [self._text(f'  {s.source_id} says: "{s.quote}"', "dim") for s in conflict.statements]
+        return [self._text(conflict.about), *said]
 
     def _reasons(self) -> Text:
         language = self.verdict.language
         lines: list[Text] = []
         for code in self.verdict.reasons:
             words = reason_words(code, language)["say"]
-            lines.append(self._said(words[:1].upper() + words[1:]).append_text(self._said(f" ({code})", "dim")))
+            lines.append(self._text(words[:1].upper() + words[1:]).append_text(self._text(f" ({code})", "dim")))
         return Text("\n").join(lines)
 
     def _findings(self) -> Table | None:
         shown = [f for f in self.verdict.findings if self.all_findings or f.outcome in ("flagged", "errored")]
-        return _grid([(_outcome(f), Text(f.gate.value), self._found(f)) for f in shown])
+        return _grid([(_outcome(f), Text(f.gate.value), self._finding(f)) for f in shown])
 
-    def _found(self, finding: FindingRecord) -> Text:
+    def _finding(self, finding: FindingRecord) -> Text:
         head = [finding.validator, finding.reason, "repaired" if finding.repaired else None]
-        line = self._said(": ".join(part for part in head[:2] if part)).append(f", {head[2]}" if head[2] else "")
-        return line.append_text(self._said(f"\n{finding.detail}", "dim")) if finding.detail else line
+        line = self._text(": ".join(part for part in head[:2] if part)).append(f", {head[2]}" if head[2] else "")
+        return line.append_text(self._text(f"\n{finding.detail}", "dim")) if finding.detail else line
 
     def _footer(self) -> Text:
         verdict = self.verdict
@@ -175,7 +175,7 @@ class Page:
             f"language {verdict.language}, as of {verdict.as_of:%Y-%m-%dT%H:%M:%SZ}, stillme {verdict.version}",
         ]
         end = "\n" if self.place else ""  # several pages stand apart
-        return self._said("\n".join(fact for fact in facts if fact) + end, "dim")
+        return self._text("\n".join(fact for fact in facts if fact) + end, "dim")
 
 
 def _outcome(finding: FindingRecord) -> Text:
@@ -185,6 +185,14 @@ def _outcome(finding: FindingRecord) -> Text:
 
 def _score(claim: ClaimVerdict) -> Text:
     return Text("" if claim.score is None else f"{claim.score:.2f}")
+
+
+def plain_table(*headings: str, whole: int = 0, gap: int = 0) -> Table:
+    """A table without lines: cells fold, those of the first `whole` columns do not; `gap` blank lines part the rows."""
+    table = Table(box=None, padding=(0, 2, gap, 0), pad_edge=False, header_style="bold underline")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=number < whole)
+    return table
 
 
 def _grid(rows: Sequence[tuple[Text, Text, Text]]) -> Table | None:

@@ -1,7 +1,4 @@
-"""How results leave the process: verdicts on stdout, problems and a summary on stderr, the decision as the exit code.
-
-rich is imported only where something is drawn: JSON in a pipeline does not wait for it.
-"""
+"""How verdicts leave the process: on stdout, with problems and a summary on stderr, and the decision as the exit code."""
 
 from __future__ import annotations
 
@@ -9,12 +6,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from enum import IntEnum
 from itertools import chain
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-import click
-
+from stillme.cli.printing import Exit, complain, human_wanted, is_terminal, print_text, say_aside
 from stillme.reasons import Decision, Gate, Reason
 
 if TYPE_CHECKING:
@@ -23,26 +18,7 @@ if TYPE_CHECKING:
     from stillme.cli.request_file import Result
     from stillme.contract import Verdict, VerifyRequest
 
-__all__ = ["Exit", "Report", "complain", "exit_code", "print_text"]
-
-
-class Exit(IntEnum):
-    """What the exit code says; where several hold, the first of them in this order."""
-
-    INPUT = 3
-    POLICY = 4
-    TAMPERED = 6
-    DIFFERENT = 7
-    NOT_VERIFIED = 5
-    REFUSE = 10
-    ASK_CLARIFY = 11
-    ANSWER = 0
-    TOO_LITTLE = 8
-    DRIFTED = 9
-    BAR_MISSED = 12
-    OTHER = 1
-    INTERRUPTED = 130
-    PIPE_CLOSED = 141
+__all__ = ["VerdictPrinter", "exit_code"]
 
 
 def exit_code(verdict: Verdict) -> Exit:
@@ -54,12 +30,12 @@ def exit_code(verdict: Verdict) -> Exit:
     return Exit[verdict.decision.name]
 
 
-class Report:
+class VerdictPrinter:
     """Prints results as they come, and remembers what the summary and the exit code need."""
 
     def __init__(self, as_json: bool | None, all_findings: bool, quiet: bool) -> None:
         self._quiet = quiet
-        self._human = _is_terminal(sys.stdout) if as_json is None else not as_json
+        self._human = human_wanted(as_json)
         self._all_findings = all_findings
         self._out: Console | None = None
         self._decisions: Counter[str] = Counter()
@@ -70,12 +46,12 @@ class Report:
         """Print every result, then a summary where there are several; the exit code of all."""
         first = next(batches)
         many = len(first) > 1
-        with self._progress(size) if many else nullcontext(_ignore) as advance:
+        with self._progress(size) if many else nullcontext(lambda _: None) as advance:
             for result in chain.from_iterable(chain([first], batches)):
                 self._take(result, many)
                 advance(result.entry.size)
         if many and not self._quiet:
-            _say("".join(f"{line}\n" for line in self._summary()))
+            say_aside(self._summary())
         return next(code for code in Exit if code in self._codes)
 
     def _take(self, result: Result, many: bool) -> None:
@@ -102,9 +78,9 @@ class Report:
 
     def _progress(self, size: int | None) -> AbstractContextManager[Callable[[int], None]]:
         """A bar on stderr, or below the pages where a terminal takes both; none where lines would break it."""
-        on_terminal = _is_terminal(sys.stdout)
-        if self._quiet or not _is_terminal(sys.stderr) or (on_terminal and not self._human):
-            return nullcontext(_ignore)
+        on_terminal = is_terminal(sys.stdout)
+        if self._quiet or not is_terminal(sys.stderr) or (on_terminal and not self._human):
+            return nullcontext(lambda _: None)
         from stillme.cli.terminal import console, progress
 
         return progress(self._console() if on_terminal else console(stderr=True), size)
@@ -129,30 +105,3 @@ def _ranked(counts: Counter[str]) -> Iterator[str]:
     """The counts, most frequent first, in an order that does not depend on the input."""
     for name, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"{count:>8} {name}"
-
-
-def print_text(text: str) -> None:
-    """Print what programs read; it is UTF-8 on every system, as JSON must be and as a policy is read."""
-    click.echo(text.encode("utf-8"))
-
-
-def complain(message: str) -> None:
-    """Say on stderr what is wrong, in characters that it can show and that do nothing to a terminal."""
-    from stillme.cli.terminal import visible
-
-    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-    _say("".join(f"error: {visible(line, encoding)}\n" for line in message.splitlines()))
-
-
-def _say(lines: str) -> None:
-    """Write to whatever stderr is now: while a bar is shown, that is what keeps the lines above it."""
-    if sys.stderr is not None:
-        sys.stderr.write(lines)
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
-
-
-def _ignore(_: int) -> None:
-    """Where no bar is shown."""

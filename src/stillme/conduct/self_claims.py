@@ -130,7 +130,7 @@ def _speakers(folded: bool) -> _Speakers:
 
 def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list[SelfClaim]:
     """Every such claim, in order; empty for denials, quotations, suppositions, questions and courtesy."""
-    reader = _Reader(draft, query)
+    reader = _SelfClaimReader(draft, query)
     if not reader.present:
         return []
     found = chain.from_iterable(reader.read(sentence) for sentence in sentences)
@@ -161,7 +161,7 @@ def _clause_end(draft: Text, last: int) -> int:
     return last
 
 
-class _Reader:
+class _SelfClaimReader:
     """One draft, read for first persons."""
 
     __slots__ = ("present", "query", "speakers", "text", "tokens", "voice", "younger")
@@ -298,7 +298,7 @@ class _Reader:
         return _listed("interrupting", not self.text.accented)
 
     def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
-        """'As a child, I …', 'Hồi nhỏ tôi …', 'I, as a human being, …'."""
+        """'As a child, I …', 'I, as a human being, …'."""
         first = max(sentence.first, at - 9)
         if self.tokens[at + 1 : at + 2] == [","]:
             for match in grammar.phrases.fronted.find(self.text, at + 2, min(sentence.last, at + WINDOW)):
@@ -350,7 +350,7 @@ class _Reader:
         return at > sentence.first and words[at - 1].text not in MARKS
 
     def _is_age(self, at: int, stop: int) -> bool:
-        """'I am 34 years old', 'tôi 25 tuổi'."""
+        """'I am 34 years old'."""
         return (
             at < stop
             and self.text.words[at].number

@@ -38,7 +38,7 @@ class Phrases:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _VoiceRules:
     speakers: Phrases
     others: Phrases
     affirming: Phrases
@@ -60,9 +60,9 @@ def phrases(row: str, *, folded: bool) -> Phrases:
 
 
 @compiled
-def _rules(folded: bool) -> _Rules:
+def _rules(folded: bool) -> _VoiceRules:
     rules = load("voice")
-    return _Rules(**{name: phrases(rules[name], folded=folded) for name in _Rules.__slots__})
+    return _VoiceRules(**{name: phrases(rules[name], folded=folded) for name in _VoiceRules.__slots__})
 
 
 @compiled
@@ -189,7 +189,7 @@ class Voice:
         return 0
 
     def _attributed(self, sentence: Sentence, at: int) -> bool:
-        """'People think that I …', 'Nhiều người cho rằng tôi …', but not 'I think that I …'."""
+        """'People think that I …', but not 'I think that I …'."""
         tokens, rules = self.tokens, self._rules
         i = at - 1
         while i > sentence.first and rules.joining.ending(tokens, i):

@@ -12,11 +12,11 @@ import yaml
 from stillme.policy import Policy
 from stillme.policy.instances import fingerprint_of, plain
 
-__all__ = ["Change", "policy_changes"]
+__all__ = ["SettingChange", "policy_changes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingChange:
     """A setting that differs, gates by reason code among them; a value is None where one policy does not have it."""
 
     key: str
@@ -24,14 +24,14 @@ class Change:
     after: Any
 
 
-def policy_changes(before: Policy, after: Policy) -> tuple[Change, ...]:
+def policy_changes(before: Policy, after: Policy) -> tuple[SettingChange, ...]:
     """What is in force under one policy and not under the other, in the order of a policy file; how it was written does not matter."""
     old, new = _settings(before), _settings(after)
     keys = [*old, *(key for key in new if key not in old)]
     switched = {key for key in keys if key.endswith(".enabled") and old.get(key, True) != new.get(key, True)}
     shown = [key for key in keys if key in switched or not any(key.startswith(s[: -len("enabled")]) for s in switched)]
     return tuple(
-        Change(key, old.get(key, key in switched or None), new.get(key, key in switched or None))
+        SettingChange(key, old.get(key, key in switched or None), new.get(key, key in switched or None))
         for key in shown
         if old.get(key) != new.get(key)
     )
@@ -44,8 +44,8 @@ def _settings(policy: Policy) -> dict[str, Any]:
         options.pop("gate", None)
     flat = dict(_flat(written, ""))
     for configured in policy.build():
-        found = fingerprint_of(configured)
-        flat |= {f"validators.{found['name']}.gate.{code}": gate for code, gate in found["gates"].items()}
+        fingerprint = fingerprint_of(configured)
+        flat |= {f"validators.{fingerprint['name']}.gate.{code}": gate for code, gate in fingerprint["gates"].items()}
     return flat
 
 

@@ -23,7 +23,7 @@ from stillme.audit.store import AuditStore
 from stillme.contract import Verdict, VerifyRequest, parse_request
 from stillme.decision import STRICTNESS, asked
 from stillme.errors import InputError
-from stillme.evaluation.changes import Change, policy_changes
+from stillme.evaluation.changes import SettingChange, policy_changes
 from stillme.evaluation.rollout.review_labels import Opinion, Truth, agrees, opinions
 from stillme.evaluation.runs.cases import Case
 from stillme.guard import Guard, check_limits, grounder_for
@@ -32,7 +32,7 @@ from stillme.reasons import Decision, Gate
 from stillme.verification.memory import JudgedOnce
 from stillme.version import __version__
 
-__all__ = ["NO_VERDICT", "Example", "Flow", "Slice", "Traffic", "WhatIf", "what_if"]
+__all__ = ["NO_VERDICT", "FlipExample", "Flow", "RecordedTraffic", "Slice", "WhatIf", "what_if"]
 
 BATCH: Final = 32
 NO_VERDICT: Final = "no verdict"
@@ -58,7 +58,7 @@ _MISREAD: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionErr
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class RecordedTraffic:
     """The recorded verdicts of a store that a filter takes."""
 
     store: AuditStore
@@ -89,7 +89,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class FlipExample:
     """A flip to look at; its texts are shortened and untrusted. `codes` are those that ask for the stricter decision."""
 
     name: str
@@ -115,7 +115,7 @@ class WhatIf:
 
     before: str
     after: str
-    changes: tuple[Change, ...]
+    changes: tuple[SettingChange, ...]
     judged: int
     reused: int
     made_otherwise: int
@@ -126,11 +126,10 @@ class WhatIf:
     labelled: int
     right_before: int
     right_after: int
-    examples: tuple[Example, ...]
+    examples: tuple[FlipExample, ...]
 
     @property
     def flipped(self) -> int:
-        """How many decisions flip."""
         return sum(flow.count for flow in self.flips)
 
     @property
@@ -147,7 +146,7 @@ class WhatIf:
 def what_if(
     before: Policy,
     after: Policy,
-    source: Iterable[Case] | Traffic,
+    source: Iterable[Case] | RecordedTraffic,
     *,
     as_of: datetime,
     examples: int = 3,
@@ -159,8 +158,8 @@ def what_if(
     """
     if examples < 0:
         raise InputError(f"examples must be 0 or more, got {examples}")
-    bench, tally = _Bench(before, after), _Tally(examples)
-    items = _traffic(source) if isinstance(source, Traffic) else (_of_case(case, as_of) for case in source)
+    bench, tally = _BothGuards(before, after), _FlipCounts(examples)
+    items = _traffic(source) if isinstance(source, RecordedTraffic) else (_of_case(case, as_of) for case in source)
     while batch := list(islice(items, BATCH)):
         for item, old, new in bench.judged(batch, tally):
             tally.take(item, old, new)
@@ -182,7 +181,7 @@ class _Item:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _Ruling:
     """What one policy makes of a request."""
 
     decision: str
@@ -191,7 +190,7 @@ class _Side:
     language: str | None = None
 
 
-_NONE: Final = _Side(NO_VERDICT, NO_VERDICT)
+_NONE: Final = _Ruling(NO_VERDICT, NO_VERDICT)
 
 
 def _of_case(case: Case, as_of: datetime) -> _Item:
@@ -200,7 +199,7 @@ def _of_case(case: Case, as_of: datetime) -> _Item:
     return _Item(case.id, dated, case.expected.value if case.expected else None)
 
 
-def _traffic(source: Traffic) -> Iterator[_Item]:
+def _traffic(source: RecordedTraffic) -> Iterator[_Item]:
     store = source.store
     known = opinions(reviews(store, Filter()))
     for record in store.records(replace(source.wanted, kind="verdict")):
@@ -224,7 +223,7 @@ def _of_record(record: Record, entry: Entry, said: Opinion | None) -> _Item:
     return _Item(entry.id, dated, said.truth(str(entry.decision)) if said else None, entry)
 
 
-class _Bench:
+class _BothGuards:
     """Both guards, and which recorded verdicts stand for one of them."""
 
     def __init__(self, before: Policy, after: Policy) -> None:
@@ -238,7 +237,7 @@ class _Bench:
         """How many verdicts were taken from records."""
         return sum(side.reused for side in self._sides)
 
-    def judged(self, items: Sequence[_Item], tally: _Tally) -> Iterator[tuple[_Item, _Side, _Side]]:
+    def judged(self, items: Sequence[_Item], tally: _FlipCounts) -> Iterator[tuple[_Item, _Ruling, _Ruling]]:
         """What both policies make of the items that at least one of them can judge; the others are counted."""
         readable = [item for item in items if item.request is not None]
         self.made_otherwise += sum(self._made_otherwise(item.recorded) for item in readable if item.recorded)
@@ -266,15 +265,15 @@ class _Judge:
         self._guard = Guard(policy, grounder=grounder)
         self.reused = 0
 
-    def judge(self, items: Sequence[_Item]) -> list[_Side]:
+    def judge(self, items: Sequence[_Item]) -> list[_Ruling]:
         """What the policy makes of each; no verdict where a request is over one of its limits."""
-        found = [self._standing(item) for item in items]
-        waiting = [item.request for item, side in zip(items, found, strict=True) if side is None]
+        known = [self._standing(item) for item in items]
+        waiting = [item.request for item, side in zip(items, known, strict=True) if side is None]
         requests = (request for request in waiting if request is not None)
         fresh = iter(self._guard.examine_batch(requests, record=False))
-        return [side or _side(next(fresh).verdict) for side in found]
+        return [side or _side(next(fresh).verdict) for side in known]
 
-    def _standing(self, item: _Item) -> _Side | None:
+    def _standing(self, item: _Item) -> _Ruling | None:
         """What is known without judging: that of a record made under the same conditions, or that a limit forbids it."""
         if item.recorded is not None and self._made_alike(item.recorded):
             self.reused += 1
@@ -297,11 +296,11 @@ class _Judge:
         )
 
 
-def _side(verdict: Verdict) -> _Side:
+def _side(verdict: Verdict) -> _Ruling:
     decision = Decision(verdict.decision)
     hard = [f for f in verdict.findings if f.reason and f.gate is Gate.HARD and not f.repaired]
     asking = [str(f.reason) for f in hard if asked(f.outcome, str(f.reason)) is decision]
-    return _Side(decision.value, verdict.action, tuple(dict.fromkeys(asking)), verdict.language)
+    return _Ruling(decision.value, verdict.action, tuple(dict.fromkeys(asking)), verdict.language)
 
 
 # counting
@@ -312,7 +311,7 @@ Direction = tuple[str, str]
 
 
 @dataclass(slots=True)
-class _Tally:
+class _FlipCounts:
     examples: int
     not_judged: Counter[str] = field(default_factory=Counter)
     judged: int = 0
@@ -323,10 +322,9 @@ class _Tally:
     slices: dict[tuple[str, str], dict[Direction, Counter[str]]] = field(default_factory=dict)
     totals: Counter[tuple[str, str]] = field(default_factory=Counter)
     names: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    kept: dict[tuple[Direction, bool], list[Example]] = field(default_factory=lambda: defaultdict(list))
+    kept: dict[tuple[Direction, bool], list[FlipExample]] = field(default_factory=lambda: defaultdict(list))
 
-    def take(self, item: _Item, old: _Side, new: _Side) -> None:
-        """Count one request."""
+    def take(self, item: _Item, old: _Ruling, new: _Ruling) -> None:
         self.judged += 1
         if item.truth is not None:
             self.labelled += 1
@@ -339,11 +337,11 @@ class _Tally:
         if old.decision != new.decision:
             self._flip(item, old, new, places)
 
-    def _places(self, item: _Item, old: _Side, new: _Side) -> list[tuple[str, str]]:
+    def _places(self, item: _Item, old: _Ruling, new: _Ruling) -> list[tuple[str, str]]:
         """The language and the domain that the request is counted under."""
         domain = item.request.metadata.domain if item.request else None
-        found = [("language", str(old.language or new.language)), ("domain", domain or UNNAMED)]
-        return [(by, self._name(by, name)) for by, name in found]
+        named = [("language", str(old.language or new.language)), ("domain", domain or UNNAMED)]
+        return [(by, self._name(by, name)) for by, name in named]
 
     def _name(self, by: str, name: str) -> str:
         known = self.names[by]
@@ -352,7 +350,7 @@ class _Tally:
         known.add(name)
         return name
 
-    def _flip(self, item: _Item, old: _Side, new: _Side, places: list[tuple[str, str]]) -> None:
+    def _flip(self, item: _Item, old: _Ruling, new: _Ruling, places: list[tuple[str, str]]) -> None:
         direction, standing = (old.decision, new.decision), _standing(item.truth, old, new)
         stricter = max(old, new, key=lambda side: _STRICTNESS[side.decision])
         self.flips[direction][standing] += 1
@@ -363,8 +361,7 @@ class _Tally:
         if len(kept) < self.examples:
             kept.append(_example(item, old, new, stricter, standing))
 
-    def result(self, before: Policy, after: Policy, bench: _Bench) -> WhatIf:
-        """What was counted."""
+    def result(self, before: Policy, after: Policy, bench: _BothGuards) -> WhatIf:
         return WhatIf(
             before=before.hash,
             after=after.hash,
@@ -375,26 +372,26 @@ class _Tally:
             not_judged=tuple(sorted(self.not_judged.items())),
             flips=_flows(self.flips),
             actions=tuple(Flow(*pair, count, unlabelled=0) for pair, count in sorted(self.actions.items())),
-            slices=tuple(self._sliced()),
+            slices=tuple(self._slices()),
             labelled=self.labelled,
             right_before=self.right[0],
             right_after=self.right[1],
-            examples=tuple(self._shown()),
+            examples=tuple(self._examples()),
         )
 
-    def _sliced(self) -> Iterator[Slice]:
+    def _slices(self) -> Iterator[Slice]:
         for by in ("reason", "language", "domain"):
             for place in sorted(place for place in self.slices if place[0] == by):
                 judged = None if by == "reason" else self.totals[place]
                 yield Slice(by, place[1], judged, _flows(self.slices[place]))
 
-    def _shown(self) -> Iterator[Example]:
+    def _examples(self) -> Iterator[FlipExample]:
         """For each direction, those that go against a label first."""
         for direction in sorted(self.flips, key=_in_order):
             yield from [*self.kept[direction, True], *self.kept[direction, False]][: self.examples]
 
 
-def _standing(truth: Truth | None, old: _Side, new: _Side) -> Standing:
+def _standing(truth: Truth | None, old: _Ruling, new: _Ruling) -> Standing:
     if truth is None:
         return "unlabelled"
     was, is_now = agrees(truth, old.decision), agrees(truth, new.decision)
@@ -403,9 +400,9 @@ def _standing(truth: Truth | None, old: _Side, new: _Side) -> Standing:
     return "with" if is_now else "against"
 
 
-def _example(item: _Item, old: _Side, new: _Side, stricter: _Side, standing: Standing) -> Example:
+def _example(item: _Item, old: _Ruling, new: _Ruling, stricter: _Ruling, standing: Standing) -> FlipExample:
     request = item.request or VerifyRequest(query="-")
-    return Example(
+    return FlipExample(
         name=item.name,
         before=old.decision,
         after=new.decision,
@@ -424,9 +421,9 @@ def _short(text: str) -> str:
     return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
 
 
-def _flows(found: Mapping[Direction, Counter[str]]) -> tuple[Flow, ...]:
+def _flows(counted: Mapping[Direction, Counter[str]]) -> tuple[Flow, ...]:
     kinds = ("with", "against", "neither", "unlabelled")
-    rows = [(pair, found[pair]) for pair in sorted(found, key=_in_order)]
+    rows = [(pair, counted[pair]) for pair in sorted(counted, key=_in_order)]
     return tuple(Flow(*pair, said.total(), *(said[kind] for kind in kinds)) for pair, said in rows)
 
 

@@ -148,7 +148,7 @@ def _figure(written: str, decimal: str) -> Fraction | None:
 
 def _value(items: Sequence[Item]) -> Fraction | None:
     """What a row comes to; None if it is no sum, or divides by nothing."""
-    sums = _Sum(items)
+    sums = _Calculation(items)
     try:
         found = sums.added()
     except (ArithmeticError, IndexError):
@@ -156,7 +156,7 @@ def _value(items: Sequence[Item]) -> Fraction | None:
     return found if sums.at == len(items) else None
 
 
-class _Sum:
+class _Calculation:
     """Reads a row from left to right: products bind before sums, squares and percent before both."""
 
     def __init__(self, items: Sequence[Item]) -> None:

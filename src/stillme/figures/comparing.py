@@ -1,62 +1,21 @@
 """Figures compared by value: counts, measures, money, percentages, dates, clock times, ordinals, numbers as names.
 
-`find_quantities` reads them from the tokens of a text, in the number format and the words of its language;
 `agrees` says whether a source's figure states a claim's, `rivals` whether it is of the same kind and says otherwise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import product
 from typing import Final
 
 from stillme.figures.dates import dates_agree, dates_differ, dates_in_order
-from stillme.figures.numerals import tables_of
-from stillme.figures.reading import Quantity
-from stillme.figures.words import Scan, share_dates
-from stillme.languages import has, is_served
-from stillme.text.tokens import Text, within
+from stillme.figures.quantity import MeasureUnit, Quantity
 
-OTHER: Final = "other"
+__all__ = ["agrees", "rivals"]
 
-__all__ = ["Quantity", "agrees", "find_quantities", "rivals"]
-
-
-def find_quantities(
-    text: Text, language: str, first: int = 0, last: int | None = None, *, articles: bool = False
-) -> list[Quantity]:
-    """The figures in a token range, in order.
-
-    With `articles`, also the "one" that an article may stand for (a month, một tháng, both): it may support a figure
-    but is none that needs support, so it is asked for in sources only.
-    """
-    folded = has(language, "accents") and not text.accented
-    tables = tables_of(language if is_served(language) else OTHER, folded)
-    starters = tables.with_articles if articles else tables.starters
-    tokens = text.folded if folded else text.lowers
-    words = text.words
-    stop = len(words) if last is None else min(last, len(words))
-    places = [i for i in range(first, stop) if tokens[i] in starters or words[i].number]
-    if not places:
-        return []
-    if text.urls or text.code:
-        # What is asked of a sentence inside a block of code, as of a comment, is asked of what it says.
-        masks = [text.urls] if within(text.code, text.starts[first]) else [text.urls, text.code]
-        places = [i for i in places if not any(within(spans, text.starts[i]) for spans in masks)]
-    scan = Scan(text, tokens, first, stop, tables, articles)
-    base = scan.base
-    found: list[Quantity] = []
-    done = first
-    for i in places:
-        if i >= done:
-            reader = starters.get(tokens[i])
-            figures = getattr(scan, reader)(i - base) if reader else scan.figure(i - base)
-            if figures:
-                found += figures
-                done = figures[-1].last
-    if len(found) > 1:
-        share_dates(found, tokens, tables)
-    # "Passage 2" is a citation in words.
-    return [q for q in found if q.noun != "source" or q.dimension != "label"]
-
+Values = tuple[float, ...]
 
 # How far a rough figure may be from the true one, as a share of it: with a word such as "about", without one, and
 # between metric and customary units.
@@ -65,151 +24,214 @@ PLAIN: Final = 0.05
 CONVERTED: Final = 0.03
 # How far the true figure may lie beyond a bound such as "more than".
 BEYOND: Final = 0.1
+EQUAL: Final = 1e-6
+# From this scale word on a number is taken as rounded.
+ROUND_SCALE: Final = 1000
+LARGEST_WHOLE: Final = 1e15
+UNROUNDED: Final = frozenset(("clock", "weekday", "ordinal"))
+BOUNDS: Final = frozenset(("over", "under"))
+LASTING: Final = frozenset(("time", "span"))
+UNCOUNTED: Final = frozenset(("weekday", "date", "score"))
+TIMES: Final = frozenset(("clock", "time"))
+# Nouns that say no more of a label than that it is one.
+NAMES: Final = frozenset(("", "number", "version", "code"))
 
 
 def agrees(claim: Quantity, source: Quantity) -> bool:
     """Whether the source's figure states the claim's: equal by value, rounded right, or the finer date."""
-    dimension = claim.dimension
-    if dimension == source.dimension:
-        if dimension == "date":
-            return dates_agree(claim.dates, source.dates) or _date_keeps_bound(claim, source)
-        if dimension == "label":
-            return _labels_agree(claim, source)
-        if dimension == "score":
-            return claim.values == source.values
+    if claim.dimension == source.dimension:
+        compare = SAME_DIMENSION.get(claim.dimension)
+        if compare:
+            return compare(claim, source)
         if _values_agree(claim, source, claim.values, source.values):
             return True
-    elif (
-        (dimension == "count" and not claim.noun) or (source.dimension == "count" and not source.noun)
-    ) and _bare_agrees(claim, source):
+    elif (claim.bare or source.bare) and _bare_agrees(claim, source):
         return True
     if claim.dates and source.dates:
         return dates_agree(claim.dates, source.dates)
-    if dimension == "score" or source.dimension == "score":
+    if claim.dimension == "score" or source.dimension == "score":
         return _score_agrees(claim, source)
-    if claim.also or source.also or dimension == "ordinal" or source.dimension == "ordinal":
-        return _other_readings_agree(claim, source)
-    return False
+    return _other_readings_agree(claim, source)
 
 
 def rivals(claim: Quantity, source: Quantity) -> bool:
     """Whether the source's figure is of the claim's kind and says another value."""
     if source.article or claim.article or not _same_kind(claim, source) or agrees(claim, source):
         return False
-    if claim.dimension == "date":
-        return dates_differ(claim.dates, source.dates) and not _date_keeps_bound(source, claim)
-    if claim.dimension == "label":
-        return bool(claim.noun) and claim.noun == source.noun
-    if claim.dimension == "score":
-        return claim.values != source.values[::-1]  # told from the other side
-    if _is_strict(claim) != _is_strict(source) and claim.values == source.values:
-        # "more than 300" is not "300", and yet two sources that say so do not contradict each other; "at most 300" does
-        return {claim.hedge, source.hedge} == BOUNDS
-    if claim.dimension == "count":
-        # a number beside which nothing is counted may be an age: it speaks against no number of things
-        return claim.noun == source.noun or not claim.noun or (bool(source.noun) and claim.language != source.language)
-    return True
+    compare = RIVALS.get(claim.dimension)
+    if compare:
+        return compare(claim, source)
+    return _bounds_oppose(claim, source) if _is_other_bound(claim, source) else _counts_rival(claim, source)
+
+
+def _dates_agree(claim: Quantity, source: Quantity) -> bool:
+    return dates_agree(claim.dates, source.dates) or _date_keeps_bound(claim, source)
+
+
+def _dates_rival(claim: Quantity, source: Quantity) -> bool:
+    return dates_differ(claim.dates, source.dates) and not _date_keeps_bound(source, claim)
 
 
 def _date_keeps_bound(bound: Quantity, date: Quantity) -> bool:
     """Whether a date lies before or after another one, as that says: 1891 is before 1900."""
     if not bound.hedge or date.hedge:
         return False
-    pairs = [(b, d) for b in bound.dates for d in date.dates]
-    return bool(pairs) and all(dates_in_order(*(pair if bound.hedge == "over" else pair[::-1])) for pair in pairs)
-
-
-def _same_kind(claim: Quantity, source: Quantity) -> bool:
-    one, two = claim.dimension, source.dimension
-    if one == two or (one in LASTING and two in LASTING):
-        return True
-    if one.startswith("money:") and two.startswith("money:"):
-        return True
-    readings = {one, *(name for name, _ in claim.also)} & {two, *(name for name, _ in source.also)}
-    return bool(readings) and one != "label" and two != "label"
-
-
-UNROUNDED: Final = frozenset(("clock", "weekday", "ordinal"))
-BOUNDS: Final = frozenset(("over", "under"))
-LASTING: Final = frozenset(("time", "span"))
-NAMES: Final = frozenset(("", "number", "version", "code"))
+    pairs = list(product(bound.dates, date.dates) if bound.hedge == "over" else product(date.dates, bound.dates))
+    return pairs != [] and all(dates_in_order(*pair) for pair in pairs)
 
 
 def _labels_agree(claim: Quantity, source: Quantity) -> bool:
+    """Whether two numbers as names are written alike and belong to the same thing."""
     if claim.precision.text != source.precision.text:
         return False
-    return claim.noun == source.noun or claim.noun in NAMES or source.noun in NAMES
+    return claim.noun == source.noun or not NAMES.isdisjoint((claim.noun, source.noun))
+
+
+def _labels_rival(claim: Quantity, source: Quantity) -> bool:
+    return claim.noun == source.noun != ""
+
+
+def _values_equal(claim: Quantity, source: Quantity) -> bool:
+    return claim.values == source.values
+
+
+def _scores_rival(claim: Quantity, source: Quantity) -> bool:
+    """Whether two scores differ also when one is told from the other side."""
+    return claim.values != source.values[::-1]
+
+
+SAME_DIMENSION: Final = {"date": _dates_agree, "label": _labels_agree, "score": _values_equal}
+RIVALS: Final = {"date": _dates_rival, "label": _labels_rival, "score": _scores_rival}
+
+
+def _is_other_bound(claim: Quantity, source: Quantity) -> bool:
+    """Whether one of two equal figures is a strict bound and the other is none."""
+    return claim.values == source.values and _is_strict(claim) != _is_strict(source)
+
+
+def _bounds_oppose(claim: Quantity, source: Quantity) -> bool:
+    """Whether two sources contradict each other by their bounds: "more than 300" and "300" do not, "at most 300" does."""
+    return {claim.hedge, source.hedge} == BOUNDS
+
+
+def _counts_rival(claim: Quantity, source: Quantity) -> bool:
+    """Whether two numbers may be said of the same things; one beside which nothing is counted may be an age."""
+    if claim.dimension != "count" or not claim.noun or claim.noun == source.noun:
+        return True
+    return source.noun != "" and claim.language != source.language
+
+
+def _same_kind(claim: Quantity, source: Quantity) -> bool:
+    """Whether two figures measure the same, in some reading of both."""
+    one, two = claim.dimension, source.dimension
+    if one == two or _kind(one) == _kind(two):
+        return True
+    if not claim.also and not source.also:
+        return False
+    return "label" not in (one, two) and not _readings(claim).keys().isdisjoint(_readings(source))
+
+
+@lru_cache(maxsize=1 << 8)
+def _kind(dimension: str) -> str:
+    """What a dimension measures: all money is money, and time is time in weeks and in months."""
+    return "time" if dimension in LASTING else dimension.partition(":")[0]
+
+
+def _readings(figure: Quantity) -> dict[str, Values]:
+    """The dimensions in which a figure may be read, with its values."""
+    return {figure.dimension: figure.values, **dict(figure.also)}
 
 
 def _score_agrees(claim: Quantity, source: Quantity) -> bool:
     """A score states how often each side scored; one number states no score, but 9-5 may be hours."""
     if source.dimension == "score":
         return claim.dimension == "count" and not claim.hedge and claim.values[0] in source.values
-    return source.dimension in ("clock", "time") and source.precision.values[:1] in [(v,) for v in claim.values]
+    return source.dimension in TIMES and source.precision.values[:1] in [(v,) for v in claim.values]
 
 
 def _bare_agrees(claim: Quantity, source: Quantity) -> bool:
     """A number alone against a number with a unit: by what is written, so that 300 may be 300 km."""
     other = source if claim.bare else claim
-    if other.dimension in ("weekday", "date", "score"):
+    if other.dimension in UNCOUNTED:
         return False
-    if other.dimension == "label":
-        text = other.precision.text
-        distinct = "." in text or len(text) > 2
-        return distinct and (claim.precision.text or "") == (source.precision.text or "")
-    return _values_agree(claim, source, claim.precision.values, source.precision.values)
+    if other.dimension != "label":
+        return _values_agree(claim, source, claim.precision.values, source.precision.values)
+    text = other.precision.text
+    return claim.precision.text == source.precision.text and ("." in text or len(text) > 2)
 
 
 def _other_readings_agree(claim: Quantity, source: Quantity) -> bool:
-    """A second reading of either: 8 giờ as a clock time, 12 pounds as money, the third floor as floor 3."""
-    for name, values in claim.also:
-        if name == source.dimension and _values_agree(claim, source, values, source.values):
-            return True
-        for other, others in source.also:
-            if name == other and _values_agree(claim, source, values, others):
-                return True
-    for name, values in source.also:
-        if name == claim.dimension and _values_agree(claim, source, claim.values, values):
-            return True
-    pair = {claim.dimension, source.dimension}
-    if pair == {"ordinal", "label"}:
-        return claim.values == source.values
-    if pair == {"ordinal", "date"}:
-        ordinal, date = (claim, source) if claim.dimension == "ordinal" else (source, claim)
-        return date.year is None is date.month and ordinal.values == (float(date.day or 0),)
-    return False
-
-
-def _values_agree(claim: Quantity, source: Quantity, claimed: tuple[float, ...], stated: tuple[float, ...]) -> bool:
-    hedge = claim.hedge
-    if hedge and source.hedge and hedge != source.hedge and hedge != "about" and source.hedge != "about":
-        return False
-    if _is_strict(claim) and hedge != source.hedge:
-        return any(_beyond(claim, source, c, s) for c in claimed for s in stated)
-    if not hedge and _is_strict(source):
-        return False
-    if claimed == stated:
+    """A second reading of either: 8 hours as a clock time, 12 pounds as money, the third floor as floor 3."""
+    if (claim.also or source.also) and _shared_reading_agrees(claim, source):
         return True
+    compare = ORDINAL_AGREES.get((claim.dimension, source.dimension))
+    return compare is not None and compare(claim, source)
+
+
+def _shared_reading_agrees(claim: Quantity, source: Quantity) -> bool:
+    """Whether the figures agree in a dimension that both may be read in."""
+    mine, theirs = _readings(claim), _readings(source)
+    return any(_values_agree(claim, source, mine[name], theirs[name]) for name in mine.keys() & theirs)
+
+
+def _is_day(claim: Quantity, source: Quantity) -> bool:
+    """Whether the third is a date of which only the day is said."""
+    ordinal, date = (claim, source) if source.dates else (source, claim)
+    return date.year is None is date.month and ordinal.values == (float(date.day or 0),)
+
+
+ORDINAL_AGREES: Final = {
+    ("ordinal", "label"): _values_equal,
+    ("label", "ordinal"): _values_equal,
+    ("ordinal", "date"): _is_day,
+    ("date", "ordinal"): _is_day,
+}
+
+
+def _values_agree(claim: Quantity, source: Quantity, claimed: Values, stated: Values) -> bool:
+    """Whether one of the claim's values is one of the source's, rounded as the claim writes it, within its bounds."""
+    if {claim.hedge, source.hedge} == BOUNDS:
+        return False
+    if claim.hedge != source.hedge and _is_strict(claim):
+        return _some(_beyond, claim, source, claimed, stated)
+    if not claim.hedge and _is_strict(source):
+        return False
+    if claimed == stated or _some(_equals, claim, source, claimed, stated):
+        return True
+    return _is_rounded(claim, source) and _some(_rounds_or_bounds, claim, source, claimed, stated)
+
+
+Test = Callable[[Quantity, Quantity, float, float], bool]
+
+
+def _some(test: Test, claim: Quantity, source: Quantity, claimed: Values, stated: Values) -> bool:
+    """Whether one value of each figure meets a test."""
+    return any(test(claim, source, *pair) for pair in product(claimed, stated))
+
+
+def _equals(_claim: Quantity, _source: Quantity, claimed: float, stated: float) -> bool:
+    return abs(claimed - stated) <= EQUAL * abs(stated)
+
+
+def _rounds_or_bounds(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
+    return _rounds(claim, source, claimed, stated) or _beyond(claim, source, claimed, stated)
+
+
+def _is_rounded(claim: Quantity, source: Quantity) -> bool:
+    """Whether a claim may be less exact than its source: by decimals, a scale word, a hedge, or another system of units."""
     numeral = claim.precision
-    rounded = (
-        numeral.decimals
-        or numeral.scale >= 1000
-        or hedge
-        or (claim.unit and claim.unit.customary)
-        or (source.unit and source.unit.customary)
-    )
-    for c in claimed:
-        for s in stated:
-            if abs(c - s) <= 1e-6 * abs(s) or (
-                rounded and (_rounds(claim, source, c, s) or _beyond(claim, source, c, s))
-            ):
-                return True
-    return False
+    if numeral.decimals or numeral.scale >= ROUND_SCALE or claim.hedge:
+        return True
+    return _is_customary(claim.unit) or _is_customary(source.unit)
 
 
-def _is_strict(quantity: Quantity) -> bool:
-    """Whether the figure is a bound that its own value does not meet: more than 300, dưới 300."""
-    return quantity.hedge in BOUNDS and not quantity.limit
+def _is_customary(unit: MeasureUnit | None) -> bool:
+    return unit is not None and unit.customary
+
+
+def _is_strict(figure: Quantity) -> bool:
+    """Whether the figure is a bound that its own value does not meet: more than 300."""
+    return figure.hedge in BOUNDS and not figure.limit
 
 
 def _rounds(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
@@ -218,21 +240,33 @@ def _rounds(claim: Quantity, source: Quantity, claimed: float, stated: float) ->
     if not numeral.values or claim.dimension in UNROUNDED:
         return False
     factor = claim.unit.factor if claim.unit and claimed != numeral.values[0] else 1.0
-    step, share = 10.0**-numeral.decimals * numeral.scale, PLAIN
-    if claim.hedge == "about":
-        zeros = 0 if numeral.decimals else _trailing_zeros(numeral.values[0] / numeral.scale)
-        step *= 10.0**zeros
-        share = ROUGH if zeros or numeral.decimals or numeral.scale != 1.0 else 1.0
-    elif not numeral.decimals and numeral.scale < 1000:
-        if not claim.unit or not source.unit or claim.unit.customary == source.unit.customary:
-            return False
-        share = CONVERTED
+    step, share = _rounding(claim, source)
     gap = abs(claimed - stated)
     return gap <= step * factor * 0.5 * (1 + 1e-9) and gap <= share * abs(stated)
 
 
+def _rounding(claim: Quantity, source: Quantity) -> tuple[float, float]:
+    """The step to which a claim may be rounded, and the largest share of the true value that this may change."""
+    numeral = claim.precision
+    step = 10.0**-numeral.decimals * numeral.scale
+    if claim.hedge == "about":
+        zeros = 0 if numeral.decimals else _trailing_zeros(numeral.values[0] / numeral.scale)
+        is_rough = zeros or numeral.decimals or numeral.scale != 1.0
+        return step * 10.0**zeros, ROUGH if is_rough else 1.0
+    if numeral.decimals or numeral.scale >= ROUND_SCALE:
+        return step, PLAIN
+    return step, CONVERTED if _is_converted(claim, source) else -1.0
+
+
+def _is_converted(claim: Quantity, source: Quantity) -> bool:
+    """Whether one of two measures is metric and the other customary."""
+    if not claim.unit or not source.unit:
+        return False
+    return claim.unit.customary != source.unit.customary
+
+
 def _trailing_zeros(value: float) -> int:
-    if not 0 < abs(value) < 1e15:
+    if not 0 < abs(value) < LARGEST_WHOLE:
         return 0
     text = f"{value:.0f}"
     return len(text) - len(text.rstrip("0"))
@@ -240,14 +274,11 @@ def _trailing_zeros(value: float) -> int:
 
 def _beyond(claim: Quantity, source: Quantity, claimed: float, stated: float) -> bool:
     """More than 13,000 is said of 13,200: the bound is the value rounded down, or close to it."""
-    if claim.hedge not in BOUNDS or claim.limit or source.hedge in BOUNDS - {claim.hedge}:
+    if not _is_strict(claim) or {claim.hedge, source.hedge} == BOUNDS:
         return False
     gap = stated - claimed if claim.hedge == "over" else claimed - stated
     numeral = claim.precision
     written = numeral.values[0] / numeral.scale if numeral.values else 0.0
-    step = (
-        10.0 ** (_trailing_zeros(written) - numeral.decimals)
-        * numeral.scale
-        * (claim.unit.factor if claim.unit else 1.0)
-    )
+    factor = claim.unit.factor if claim.unit else 1.0
+    step = 10.0 ** (_trailing_zeros(written) - numeral.decimals) * numeral.scale * factor
     return 0 < gap < max(step, BEYOND * abs(claimed))

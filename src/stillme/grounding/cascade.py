@@ -76,7 +76,7 @@ def joining() -> Joining:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _CascadePart:
     """A claim, or a part of one that is longer than the model takes: its tokens and their characters in the draft."""
 
     ids: tuple[int, ...]
@@ -100,7 +100,7 @@ class _Case:
     statement: Statement
     exact: Judgement
     shelf: Shelf
-    parts: list[_Part]
+    parts: list[_CascadePart]
     is_settled: bool = False
     """Exact features have decided, and only what the claim cites is in question."""
     unread: int = 0
@@ -218,7 +218,7 @@ def _cites_another(claim: Claim, exact: Judgement) -> bool:
     return bool(claim.cited) and set(claim.cited).isdisjoint(exact.passages)
 
 
-def _parts(task: GroundingTask, claim: Claim) -> list[_Part]:
+def _parts(task: GroundingTask, claim: Claim) -> list[_CascadePart]:
     """What the claim says, without markers, markup and what leads in to it, in equal parts that the model can take."""
     said, places = _said(task, claim)
     encoded = words().encode(said)
@@ -226,7 +226,7 @@ def _parts(task: GroundingTask, claim: Claim) -> list[_Part]:
     count = math.ceil(len(encoded.ids) / CLAIM_TOKENS) or 1
     size = math.ceil(len(encoded.ids) / count) or 1
     starts = range(0, max(1, len(encoded.ids)), size)
-    return [_Part(encoded.ids[n : n + size], offsets[n : n + size]) for n in starts]
+    return [_CascadePart(encoded.ids[n : n + size], offsets[n : n + size]) for n in starts]
 
 
 def _said(task: GroundingTask, claim: Claim) -> tuple[str, list[tuple[int, int]]]:
@@ -311,8 +311,10 @@ def _score(asked: Sequence[tuple[_Case, Window]]) -> None:
             case.readings[window].append(one)
 
 
-def _together(parts: Sequence[tuple[_Case, Window, _Part]]) -> Iterable[list[tuple[_Case, Window, _Part]]]:
-    some: list[tuple[_Case, Window, _Part]] = []
+def _together(
+    parts: Sequence[tuple[_Case, Window, _CascadePart]],
+) -> Iterable[list[tuple[_Case, Window, _CascadePart]]]:
+    some: list[tuple[_Case, Window, _CascadePart]] = []
     for part in parts:
         if some and sum(len(p.ids) + 2 for _, _, p in [*some, part]) > CLAIM_TOKENS_TOGETHER:
             yield some

@@ -1,6 +1,6 @@
 """Citation markers in the forms people use, and the passages they point at.
 
-`[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `【1】`, `【1†source】`, `[doc-123]`, `[Source 2]`, `(Source 2)`, `(Nguồn: doc-123)`, `[title](url)`.
+`[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `【1】`, `【1†source】`, `[doc-123]`, `[Source 2]`, `(Source 2)`, `(Source: doc-123)`, `[title](url)`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Marker:
         return self.start, self.end
 
 
-class _Sources:
+class _CitableSources:
     """The passages by number, id and address."""
 
     def __init__(self, passages: Sequence[Passage], given: int) -> None:
@@ -88,7 +88,7 @@ def find_markers(draft: Text, passages: Sequence[Passage], given: int) -> list[M
     """The citation markers of a draft, in order; `given` is how many passages the request had, blank ones included."""
     if not any(c in draft.raw for c in "[【("):
         return []
-    sources = _Sources(passages, given)
+    sources = _CitableSources(passages, given)
     found = [_bracketed(m, sources) for m in BRACKETED.finditer(draft.raw)]
     if "(" in draft.raw:
         found += [_worded(m, sources) for m in _patterns().in_parentheses.finditer(draft.raw)]
@@ -102,7 +102,7 @@ def _inline_code(raw: str) -> list[tuple[int, int]]:
     return [(a, b) for a, b in zip(ticks[0::2], ticks[1::2], strict=False)]
 
 
-def _bracketed(match: re.Match[str], sources: _Sources) -> Marker | None:
+def _bracketed(match: re.Match[str], sources: _CitableSources) -> Marker | None:
     inner, link = match.group(1) or match.group(3), match.group(2)
     if link is not None:
         target = sources.by_url.get(link[1:-1].rstrip("/"))
@@ -114,11 +114,11 @@ def _bracketed(match: re.Match[str], sources: _Sources) -> Marker | None:
     return _resolve(named, match, sources, worded=False)
 
 
-def _worded(match: re.Match[str], sources: _Sources) -> Marker | None:
+def _worded(match: re.Match[str], sources: _CitableSources) -> Marker | None:
     return _resolve(match.group(1), match, sources, worded=True)
 
 
-def _resolve(inner: str, match: re.Match[str], sources: _Sources, *, worded: bool) -> Marker | None:
+def _resolve(inner: str, match: re.Match[str], sources: _CitableSources, *, worded: bool) -> Marker | None:
     """The marker that a bracket's content makes, or None if it is no citation."""
     exact = sources.by_id.get(fold(inner.strip()))
     if exact:
@@ -131,7 +131,7 @@ def _resolve(inner: str, match: re.Match[str], sources: _Sources, *, worded: boo
     return _by_ids(body, match, sources, worded=worded)
 
 
-def _numbered(body: str, match: re.Match[str], sources: _Sources) -> Marker | None:
+def _numbered(body: str, match: re.Match[str], sources: _CitableSources) -> Marker | None:
     numbers: list[int] = []
     for part in NUMBER_OR_RANGE.finditer(body):
         low, high = int(part.group(1)), int(part.group(2) or part.group(1))
@@ -143,7 +143,7 @@ def _numbered(body: str, match: re.Match[str], sources: _Sources) -> Marker | No
     return Marker(match.start(), match.end(), known, unknown)
 
 
-def _by_ids(body: str, match: re.Match[str], sources: _Sources, *, worded: bool) -> Marker | None:
+def _by_ids(body: str, match: re.Match[str], sources: _CitableSources, *, worded: bool) -> Marker | None:
     """A marker of source ids; an unknown one counts only if it is shaped like an id and not like prose."""
     names = [part.strip() for part in re.split("[,;]", body) if part.strip()]
     known: list[int] = []

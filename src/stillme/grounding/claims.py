@@ -27,6 +27,7 @@ HEADING_MARKS: Final = ("#", "\\section", "\\subsection", "\\chapter", "\\paragr
 # What may stand before the words of a line that is an item of a list.
 ITEM: Final = re.compile(r"[ \t]*+(?:(?:\d{1,3}+[.)]|[-*•+])[ \t]++)?+")
 UNDERLINE: Final = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)")
+EMPHASIS: Final = frozenset({"*", "**", "***", "_", "__"})
 LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
 MOST_IN_A_FRAGMENT: Final = 1
@@ -148,6 +149,13 @@ class _Reader:
     def _opens_list(self, s: Sentence) -> bool:
         return _at_line_start(self.draft, s.start) and self.draft.words[s.last - 1].text == ":"
 
+    def _before_last_line(self, s: Sentence) -> bool:
+        """Whether one more line follows, and no other."""
+        below = self.draft.raw[s.end : s.end + LONGEST_HEADING + 1].strip()
+        return (
+            len(below) <= LONGEST_HEADING and "\n" in self.draft.raw[s.end :][:3] and "\n" not in below and bool(below)
+        )
+
     def _names_sources(self, s: Sentence) -> bool:
         return "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
 
@@ -172,7 +180,7 @@ class _Reader:
         if (not w.spoken and not w.peeled) or w.only_numbers:
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
-        closes = s.first > 0 and self.draft.words[s.last - 1].text == ","
+        closes = s.first > 0 and (self.draft.words[s.last - 1].text == "," or self._before_last_line(s))
         leaving = "valediction" in claim_lexicon().names(self.draft, s.first, s.last)
         self.takes_leave = kind != FACT and (leaving or (kind == "courtesy" and closes))
         return kind
@@ -204,7 +212,9 @@ class _Reader:
         other = self._is_opinion(w, cites) or self._is_self(w, cites) or self._is_fragment(w, cites)
         if other:
             return other
-        return "announcement" if self._announces(w, s, cites) else FACT
+        if self._announces(w, s, cites):
+            return "announcement"
+        return "courtesy" if not cites and self._only_talks(w) else FACT
 
     # the kinds
 
@@ -223,17 +233,19 @@ class _Reader:
         return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
 
     def _names_a_source(self, w: Wrapping) -> bool:
-        """Whether a line only gives the title, name or address of a source, or is a label and no statement."""
+        """Whether a line only gives the title, name or address of a source: at least half of it is what the sources are called."""
         words = self.draft.words
         left = [
             i for i in w.content if words[i].stem not in self.known.titles and words[i].folded not in self.known.titles
         ]
         figures = [i for i in left if words[i].number and not w.is_place(i)]
-        return not left or (not figures and not w.states() and not w.denies() and len(left) <= MOST_IN_A_LABEL)
+        if not left or figures or w.states() or w.denies():
+            return not left
+        return len(left) <= MOST_IN_A_LABEL and 2 * len([i for i in left if not w.is_place(i)]) <= len(w.content)
 
     def _is_label(self, w: Wrapping, s: Sentence) -> bool:
         """A line that names what follows it: no figure, nothing denied, no verb, no full stop."""
-        ends = self.draft.words[s.last - 1].text
+        ends = next((word.text for word in self.draft.words[s.first : s.last][::-1] if word.text not in EMPHASIS), "")
         return (
             len(w.content) <= MOST_IN_A_LABEL
             and ends not in ".!…"
@@ -243,12 +255,13 @@ class _Reader:
         )
 
     def _is_signature(self, w: Wrapping, s: Sentence) -> bool:
-        """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know."""
+        """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know,
+        unless it is a team or an office."""
         return (
             self._is_label(w, s)
             and len(w.spoken) <= MOST_IN_A_SIGNATURE
             and _at_line_start(self.draft, s.start)
-            and not self._has_known(w)
+            and (not self._has_known(w) or w.is_signer())
         )
 
     def _is_salutation(self, w: Wrapping, s: Sentence) -> bool:
@@ -303,6 +316,14 @@ class _Reader:
         )
         return not w.has_figure and not named and not self._speaks_of_the_matter(w)
 
+    def _only_talks(self, w: Wrapping) -> bool:
+        """Whether the classifier takes what is left for talk; what may be read as a yes or no to the question is none."""
+        lexicon = claim_lexicon()
+        answers = self.asked.yes_or_no and (
+            w.denies() or not lexicon.names(self.draft, *w.outer).isdisjoint(("assent", "agreeing"))
+        )
+        return not answers and (w.only_talks(*w.outer) or w.only_talks(w.first, w.last))
+
     def _is_self(self, w: Wrapping, cites: bool) -> str | None:
         """What the assistant says of itself, as long as it does not speak of the matter."""
         if "refusal" in w.names or cites or w.has_figure:
@@ -333,11 +354,13 @@ class _Reader:
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:
-    """A heading in Markdown or LaTeX, an underlined or a bold line of its own, or the header row of a table."""
+    """A heading in Markdown or LaTeX, an underlined, a bold or a shouted line of its own, or the header row of a table."""
     start, end = draft.line(s.start)
     start += ITEM.match(draft.raw[start : start + LONGEST_HEADING]).end()  # type: ignore[union-attr]  # it matches everywhere
     opening = draft.raw[start : start + LONGEST_HEADING]
     if opening.startswith(HEADING_MARKS) or UNDERLINE.match(draft.raw[end + 1 : end + LONGEST_HEADING]):
+        return True
+    if s.end - s.start >= end - start and draft.raw[start:end].isupper() and end - start <= LONGEST_HEADING:
         return True
     if opening.startswith(("**", "__")) and end - start <= LONGEST_HEADING:
         line = draft.raw[start:end].strip()

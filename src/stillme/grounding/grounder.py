@@ -61,6 +61,8 @@ class Judgement:
     """Whether the source says everything else that the claim says."""
     complete: bool = False
     """Whether every word that the claim says stands in the source that supports it."""
+    verbatim: bool = False
+    """Whether a sentence of that source says it word for word."""
 
     @property
     def supported(self) -> bool:
@@ -250,6 +252,7 @@ class _Bench:
             return Judgement(
                 "supported", score, tuple(n for _, n, _ in supporting), _quote(passage, best),
                 objection=best.objections[0].kind if best.objections else "", complete=not best.missing,
+                verbatim=best.verbatim,
             )  # fmt: skip
         reported = _reported(aligned)
         if reported is not None:

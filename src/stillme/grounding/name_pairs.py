@@ -104,7 +104,7 @@ class Abroad:
         return found
 
     def _sounds_like_one(self, written: str) -> bool:
-        """Whether one of the two is the other as Vietnamese spells what it hears: Mát-xcơ-va, Anh-xtanh."""
+        """Whether one of the two is the other as a language in syllables spells what it hears."""
         if TRANSLITERATED.fullmatch(written):
             return any(_sounds_alike(written, other) for other in self._plain.get(_sounds(written)[:1], ()))
         if not written.isascii() or not written.isalpha():

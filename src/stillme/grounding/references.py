@@ -1,6 +1,6 @@
 """References a draft gives besides citation markers, and whether a source has them.
 
-Web addresses, DOIs, arXiv and ISBN numbers, 'Lewis et al. (2020)', 'Phạm và cộng sự (2020)'.
+Web addresses, DOIs, arXiv and ISBN numbers, 'Lewis et al. (2020)'.
 """
 
 from __future__ import annotations

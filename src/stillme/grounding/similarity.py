@@ -28,7 +28,7 @@ from stillme.text.tokens import Text
 __all__ = [
     "Embed",
     "Map",
-    "Said",
+    "QuestionShare",
     "across",
     "asking",
     "curve",
@@ -76,7 +76,7 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QuestionShare:
     """What a passage says of the question's content."""
 
     share: float
@@ -133,21 +133,21 @@ def _thorough(query: Text, passages: Sequence[Passage], language: str, embed: Em
     ]
 
 
-def _read_all(query: Text, passages: Sequence[Passage], language: str) -> dict[int, Said]:
+def _read_all(query: Text, passages: Sequence[Passage], language: str) -> dict[int, QuestionShare]:
     """What each passage without a given figure says of the question's content."""
     computed = [k for k, passage in enumerate(passages) if passage.given.similarity is None]
     terms = query_terms(query, language) if computed else []
-    return {k: read(query, terms, passages[k]) if terms else Said(0.0, {}) for k in computed}
+    return {k: read(query, terms, passages[k]) if terms else QuestionShare(0.0, {}) for k in computed}
 
 
-def _from_words(passages: Sequence[Passage], said: dict[int, Said]) -> list[float]:
+def _from_words(passages: Sequence[Passage], said: dict[int, QuestionShare]) -> list[float]:
     return [
         curve(said[k].share, _points()) if k in said else passage.given.similarity or 0.0
         for k, passage in enumerate(passages)
     ]
 
 
-def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: Said) -> float:
+def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: QuestionShare) -> float:
     return _map("map")(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
 
 
@@ -166,7 +166,9 @@ def _legible(query: Text, passages: Sequence[Passage], language: str) -> Text:
     return Text(query.raw[query.starts[min(start, len(query.starts) - 1)] :]) if query.starts else query
 
 
-def _asked(embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[Passage, Said]]) -> dict[int, float]:
+def _asked(
+    embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[Passage, QuestionShare]]
+) -> dict[int, float]:
     """The figures of the passages that were read: the most promising pieces first, until one is clear or enough were read."""
     found: dict[int, float] = {}
     queue = [
@@ -186,7 +188,7 @@ def _asked(embed: Embed, query: Text, language: str, doubtful: dict[int, tuple[P
     return found
 
 
-def nearest_piece(embed: Embed, query: Text, passage: Passage, said: Said) -> float:
+def nearest_piece(embed: Embed, query: Text, passage: Passage, said: QuestionShare) -> float:
     """The cosine of the question and the nearest of those pieces of the passage that are read."""
     question = embed([query.raw], "query")[0]
     return max(
@@ -236,7 +238,7 @@ def share(query: Text, terms: Sequence[int], passage: Passage) -> float:
     return read(query, terms, passage).share
 
 
-def read(query: Text, terms: Sequence[int], passage: Passage) -> Said:
+def read(query: Text, terms: Sequence[int], passage: Passage) -> QuestionShare:
     """How much of the question's content the passage speaks of, and where."""
     held = _held(query, terms, passage)
     weights = {i: 2.0 if query.words[i].capital and i else 1.0 for i in terms}
@@ -251,7 +253,7 @@ def read(query: Text, terms: Sequence[int], passage: Passage) -> Said:
                 for k in places:
                     best[k] = best.get(k, 0.0) + weights[i]
     best.pop(-2, None)
-    return Said((whole + titled + max(best.values(), default=0.0)) / sum(weights.values()) / 2, best)
+    return QuestionShare((whole + titled + max(best.values(), default=0.0)) / sum(weights.values()) / 2, best)
 
 
 def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, set[int]]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from stillme.figures.comparing import Quantity, find_quantities
+from stillme.figures.quantity import Quantity
+from stillme.figures.words import find_quantities
 from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.concepts import text_concepts
@@ -153,7 +154,7 @@ class Statement:
 
     @lazy
     def pairs(self) -> frozenset[str]:
-        """Each two words in a row written as one: where 'Hanoi' is looked for in 'Hà Nội'."""
+        """Each two words in a row written as one: where a name that is written in one word is looked for."""
         return joined_pairs(self.reading.text.folded[self.first : self.last])
 
     @lazy
@@ -216,7 +217,7 @@ class Statement:
 
     @lazy
     def _of_bounds(self) -> frozenset[int]:
-        """Negations that belong to a figure: 'no more than five' and 'không dưới 18' deny nothing but the figures beyond."""
+        """Negations that belong to a figure: 'no more than five' denies nothing but the figures beyond."""
         negative, words = cues().words("negation"), self.reading.text.words
         found: set[int] = set()
         for q in self.quantities:
@@ -274,7 +275,7 @@ class Statement:
 
     @lazy
     def periods(self) -> frozenset[str]:
-        """The periods it speaks of: 'a month', 'mỗi tháng'."""
+        """The periods it speaks of: 'a month'."""
         each, period, lowers = cues().words("each"), cues().words("period"), self.lowers
         return frozenset(b.rstrip("s") for a, b in pairwise(lowers) if b.rstrip("s") in period and a in each)
 
@@ -352,7 +353,7 @@ def joined_pairs(folded: Sequence[str]) -> frozenset[str]:
 
 
 def spelt_otherwise(name: Name, words: frozenset[str], pairs: Callable[[], frozenset[str]]) -> bool:
-    """Whether the name stands there with its spaces placed otherwise: 'Hanoi' for 'Hà Nội', or the reverse."""
+    """Whether the name stands there with its spaces placed otherwise."""
     if len(name.parts) > 1:
         return name.joined in words
     return len(name.joined) >= 5 and name.joined in pairs()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,15 +35,21 @@ COLON_REACH: Final = 12
 LONGEST_TAG: Final = 7
 LONGEST_ATTRIBUTION: Final = 12
 MOST_IN_A_SPEAKER: Final = 3
+MOST_SYLLABLES_IN_A_SPEAKER: Final = 6
 MOST_NAMED: Final = 3
-CLOCK: Final = r"[\[(]\d{1,2}+[:.h]\d{2}(?::\d{2})?+(?:\s?+[ap]m)?+[\])]"
-# Who speaks, and when, before what is said: 'ANNA:', '**Bot** (10:42):', '[10:42] bot:', '<Support>'.
+TIME: Final = r"\d{1,2}+[:.h]\d{2}(?::\d{2})?+(?:\s?+[ap]m)?+"
+CLOCK: Final = rf"[\[(]{TIME}[\])]"
+# Who speaks, and when, before what is said: 'ANNA:', '**Bot** (10:42):', '[10:42] bot:', '<Support>', '[Bot]'.
 SPEAKER: Final = re.compile(
-    rf"(?:{CLOCK}\s*+)?+[*_`]*+(?:<([^<>\n]{{1,40}}+)>|([^\W\d_](?:[^\W\d_]|[ .'’-]){{0,40}}+)[*_`]*+\s*+(?:{CLOCK})?+\s*+[:>])[*_`]*+\s",
+    rf"(?:{CLOCK}\s*+)?+[*_`]*+(?:<([^<>\n]{{1,40}}+)>|\[([^\[\]\n\d]{{2,40}}+)(?:{TIME})?+\]:?+"
+    rf"|([^\W\d_](?:[^\W\d_]|[ .'’-]){{0,40}}+)[*_`]*+\s*+(?:{CLOCK})?+\s*+[:>])[*_`]*+\s",
     re.IGNORECASE,
 )
 BEFORE_SPEAKER: Final = " \t-*•>_`—–|"
 MOST_UNKNOWN: Final = 3
+CLAUSE_ENDS: Final = frozenset(",:—–")
+CLAUSE_REACH: Final = 16
+LONGEST_TALK: Final = 30
 YEARS: Final = range(1500, 2200)
 AFTER: Final = frozenset(",:—–-!.")
 
@@ -64,6 +70,8 @@ class Known:
 
     stems: Collection[str] = frozenset()
     titles: frozenset[str] = frozenset()
+    talks: Callable[[str, bool], bool] | None = None
+    """Asked whether a text that is in no list only talks, told whether it shares no word with the matter; None: the lists decide."""
 
 
 @compiled
@@ -155,6 +163,15 @@ class Wrapping:
         lowers = [self.draft.lowers[i] for i in self.spoken]
         return any(_is_verb(lowers, k) for k, i in enumerate(self.spoken) if i not in but_for)
 
+    def is_signer(self) -> bool:
+        """Whether a line names a team or an office: in English by its last word, each with a capital, in Vietnamese by its first."""
+        words, lowers = self.draft.words, self.draft.lowers
+        if not self.content:
+            return False
+        if words[self.spoken[0]].accented or self.draft.accented:
+            return lowers[self.spoken[0]] in _words("signers")
+        return lowers[self.spoken[-1]] in _words("signers") and all(words[i].capital for i in self.content)
+
     @property
     def opens_list(self) -> bool:
         """Whether its last word leaves open what a list below it tells."""
@@ -212,7 +229,7 @@ class Wrapping:
 
     @property
     def only_numbers(self) -> bool:
-        """'Q1.', 'Câu 2.': a number, and at most a word or a letter for what is numbered."""
+        """'Q1.': a number, and at most a word or a letter for what is numbered."""
         named = [i for i in self.spoken if not self.draft.words[i].number]
         numbered = all(self.draft.lowers[i] in _words("numbered") or len(self.draft.lowers[i]) == 1 for i in named)
         return len(self.spoken) == 2 and len(named) == 1 and numbered
@@ -281,7 +298,12 @@ class Wrapping:
         """The first token behind greetings, lead-ins and hedges; 'I'm happy to help' goes only before a mark that ends it."""
         while True:
             first = self._past_marks(first, last)
-            after = self._leading(first, last) or self._colon(first, last) or self._complement(first, last)
+            after = (
+                self._leading(first, last)
+                or self._colon(first, last)
+                or self._complement(first, last)
+                or self._talk_before(first, last)
+            )
             if not after or after <= first:
                 return first
             first = after
@@ -344,12 +366,15 @@ class Wrapping:
         if first >= last or label is None or self.draft.raw[line:start].strip(BEFORE_SPEAKER):
             return first
         behind = self.draft.token_at(label.end())
-        names = [word_of(name) for name in (label.group(1) or label.group(2)).split()]
-        if len(names) > MOST_IN_A_SPEAKER or not self._may_speak(names):
+        names = [word_of(name) for name in (label.group(1) or label.group(2) or label.group(3)).strip(" ,-|").split()]
+        most = MOST_SYLLABLES_IN_A_SPEAKER if any(name.accented for name in names) else MOST_IN_A_SPEAKER
+        if len(names) > most or not self._may_speak(names):
             return first
+        dated = any(c.isdigit() for c in label.group())
         shouted = all(name.upper for name in names) and last - behind > MOST_IN_A_SPEAKER
-        states = shouted or _is_statement(self.draft.lowers[behind:last])
-        if behind >= last or not (states or any(m.name in POLITE for m in self._anchored(behind, last))):
+        states = dated or shouted or _is_statement(self.draft.lowers[behind:last])
+        polite = any(m.name in POLITE for m in self._anchored(behind, last))
+        if behind >= last or not (states or polite or self.only_talks(behind, last)):
             return first
         self.peeled.append("lead")
         return behind
@@ -409,6 +434,36 @@ class Wrapping:
                 return 0
         return 0
 
+    def _talk_before(self, first: int, last: int) -> int:
+        """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
+        reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
+        mark = next((i for i in reach if self.draft.words[i].text in CLAUSE_ENDS and not self._is_minus(i)), 0)
+        if not mark or not self.only_talks(first, mark):
+            return 0
+        self.peeled.append("lead")
+        return self._past_joints(mark + 1, last)
+
+    def _talk_behind(self, first: int, end: int) -> Match | None:
+        """A clause of talk behind the last comma, dash or stop: '…, in case you were wondering.', '…. cheers'"""
+        reach = range(end - 1, max(first, end - CLAUSE_REACH), -1)
+        mark = next((i for i in reach if self.draft.words[i].text in ",.—–("), None)
+        return Match("tag", mark + 1, end) if mark and mark + 1 < end and self.only_talks(mark + 1, end) else None
+
+    def only_talks(self, first: int, last: int) -> bool:
+        """Whether the classifier takes tokens for talk that name nothing of the matter and count nothing."""
+        words = self.draft.words
+        spoken = [i for i in range(first, last) if self._speaks(i)]
+        if self.known.talks is None or not spoken or len(spoken) > LONGEST_TALK:
+            return False
+        if any(words[i].number or self.draft.quoted[i] for i in spoken):
+            return False
+        content = [i for i in spoken if words[i].content and not self._is_about_exchange(i)]
+        matter = [i for i in content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
+        polite = any(m.name in ("opening", "courtesy") for m in claim_lexicon().at(self.draft, first, last))
+        # Syllables are shared by chance, and thanks may name what they are for.
+        most = len(content) * (self.draft.accented + polite) // (3 if polite else 2)
+        return len(matter) <= most and self.known.talks(self.draft.slice(first, last), not matter)
+
     def _is_beside_the_matter(self, i: int, first: int) -> bool:
         """Whether a word is none of the sources' or the question's, no figure, no name, nothing that parts or conditions clauses."""
         word = self.draft.words[i]
@@ -457,10 +512,12 @@ class Wrapping:
                 and not self.draft.words[match.first].capital
             ):
                 before = self.draft.words[match.first - 1].text
-                particle = match.name == "particle" and self.draft.accented  # 'day' is no 'đấy'
+                particle = (
+                    match.name == "particle" and self.draft.accented
+                )  # without accents a particle looks like another word
                 if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or particle:
                     return match
-        return self._attribution(start, end) or self._unlisted_tag(start, end)
+        return self._attribution(start, end) or self._unlisted_tag(start, end) or self._talk_behind(first, end)
 
     def _attribution(self, start: int, end: int) -> Match | None:
         """What behind a comma or in brackets only says where it stands: '…, says the source.', '(see the passage above)'."""
@@ -532,6 +589,8 @@ def asked_by(query: Text, kind: str) -> Asked:
     return Asked(kind, stems_of(query), figures, wants_yes_or_no(query))
 
 
-def known_from(stems: Collection[str], headings: Sequence[Text]) -> Known:
+def known_from(
+    stems: Collection[str], headings: Sequence[Text], talks: Callable[[str, bool], bool] | None = None
+) -> Known:
     """What the sources are about."""
-    return Known(stems, frozenset().union(*map(stems_of, headings)) if headings else frozenset())
+    return Known(stems, frozenset().union(*map(stems_of, headings)) if headings else frozenset(), talks)

@@ -15,23 +15,23 @@ from stillme.judge.quote import Quotable
 from stillme.llm.strict_json import strict_json
 from stillme.text.tokens import Text
 
-__all__ = ["Answer", "read_answers", "written"]
+__all__ = ["JudgeAnswer", "read_answers", "written"]
 
 STATUSES: Final[dict[str, Status]] = {s: s for s in ("supported", "contradicted", "unsupported")}
 KEYS: Final = frozenset({"claim", "status", "passage", "quote"})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JudgeAnswer:
     """What the judge says of one claim, and where the passage says it."""
 
     status: Status
     quote: Quote | None = None
 
 
-def read_answers(content: str, count: int, passages: Sequence[Passage], name: str) -> list[Answer]:
+def read_answers(content: str, count: int, passages: Sequence[Passage], name: str) -> list[JudgeAnswer]:
     """The answers on claims 1 to `count`, in order; anything but that is an error, never a pass."""
-    return _Reader(count, passages, name).answers(content)
+    return _AnswerReader(count, passages, name).answers(content)
 
 
 def written(content: str) -> str:
@@ -39,7 +39,7 @@ def written(content: str) -> str:
     return json.dumps(strict_json(content), sort_keys=True, separators=(",", ":"))
 
 
-class _Reader:
+class _AnswerReader:
     """Reads one answer about so many claims and these passages."""
 
     def __init__(self, count: int, passages: Sequence[Passage], name: str) -> None:
@@ -49,7 +49,7 @@ class _Reader:
         self.index = {passage.number: i for i, passage in enumerate(passages)}
         self.texts = [Quotable(passage.given.text) for passage in passages]
 
-    def answers(self, content: str) -> list[Answer]:
+    def answers(self, content: str) -> list[JudgeAnswer]:
         try:
             value = strict_json(content)
         except ValueError:
@@ -57,7 +57,7 @@ class _Reader:
         given = value.get("claims") if isinstance(value, dict) and set(value) == {"claims"} else None
         if not isinstance(given, list):
             self._refuse("is not an object with a list of claims")
-        found: dict[int, Answer] = {}
+        found: dict[int, JudgeAnswer] = {}
         for entry in given:
             number = self._number(entry)
             if number in found:
@@ -77,18 +77,18 @@ class _Reader:
             self._refuse(f"speaks of a claim that was not asked about; there are {self.count}")
         return number
 
-    def _answer(self, entry: dict[str, Any], number: int) -> Answer:
+    def _answer(self, entry: dict[str, Any], number: int) -> JudgeAnswer:
         status = STATUSES.get(entry["status"]) if isinstance(entry["status"], str) else None
         if status is None:
             self._refuse(f"gives claim {number} a status that does not exist")
         quote = self._quote(entry["passage"], entry["quote"], number)
         if status == "unsupported":
-            return Answer(status)
+            return JudgeAnswer(status)
         if quote is None:
             self._refuse(f"calls claim {number} {status} without a quote")
         if status == "supported" and self._steers(quote):
             self._refuse(f"rests claim {number} on words that speak to a machine")
-        return Answer(status, quote)
+        return JudgeAnswer(status, quote)
 
     def _quote(self, passage: Any, quote: Any, number: int) -> Quote | None:
         """Where the quote stands; whatever is given is checked, also where it is not needed."""

@@ -47,9 +47,9 @@ class AnswerCache:
             if asking is None:
                 own = self._asking[key] = Future()
         if asking is not None:
-            return _awaited(asking, deadline)
+            return _other_answer(asking, deadline)
         try:
-            own.set_result(self._found(key, ask))
+            own.set_result(self._kept_or_asked(key, ask))
         except BackendError as error:
             own.set_exception(error)
             raise
@@ -57,7 +57,7 @@ class AnswerCache:
             self._settle(key, own)
         return own.result()
 
-    def _found(self, key: str, ask: Callable[[], str]) -> str:
+    def _kept_or_asked(self, key: str, ask: Callable[[], str]) -> str:
         if self._file is None:
             return ask()
         kept = self._file.find(key)
@@ -75,7 +75,7 @@ class AnswerCache:
             del self._asking[key]
 
 
-def _awaited(asking: Future[str], deadline: float) -> str:
+def _other_answer(asking: Future[str], deadline: float) -> str:
     """What another thread is being answered, its failure included."""
     try:
         return asking.result(timeout=max(0.0, deadline - time.monotonic()))

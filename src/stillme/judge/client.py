@@ -8,7 +8,7 @@ from typing import Final
 from stillme.errors import BackendError
 from stillme.judge.settings import JudgeSettings
 from stillme.llm.breaker import Breaker
-from stillme.llm.client import Client, Limits, completed
+from stillme.llm.client import CallLimits, Client, completed
 from stillme.llm.endpoint import Endpoint
 from stillme.llm.wire import FaultError, check_completion, json_object
 
@@ -32,13 +32,13 @@ class JudgeClient:
     """Posts to the endpoint of a judge, for callers that wait. Safe to share between threads."""
 
     endpoint: Endpoint
-    limits: Limits
+    limits: CallLimits
     use_proxy: bool
 
     @classmethod
     def of(cls, settings: JudgeSettings) -> JudgeClient:
         """The client for these settings; what could not be used is an error now, not at the first claim."""
-        limits = Limits(
+        limits = CallLimits(
             connect_s=settings.connect_timeout_s,
             total_s=settings.timeout_s,
             retries=settings.retries,

@@ -17,7 +17,7 @@ from stillme.errors import BackendError, InputError, shown
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import Grounder, GroundingTask, Judgement
 from stillme.grounding.statements import Reading
-from stillme.judge.answer import Answer, read_answers, written
+from stillme.judge.answer import JudgeAnswer, read_answers, written
 from stillme.judge.cache import AnswerCache
 from stillme.judge.client import JudgeClient
 from stillme.judge.prompt import PROMPT_VERSION, SCHEMA, messages
@@ -109,7 +109,7 @@ class JudgeGrounder(JudgeSettings):
             return ()
         return tuple(k for k, judged in enumerate(found) if low < judged.score < high)
 
-    def _all_answers(self, questions: Sequence[_Question]) -> list[list[Answer]]:
+    def _all_answers(self, questions: Sequence[_Question]) -> list[list[JudgeAnswer]]:
         """The answers to each question; all are asked before the first failure is raised, so that none is asked twice."""
         if len(questions) <= 1:
             outcomes = [self._attempt(question) for question in questions]
@@ -121,7 +121,7 @@ class JudgeGrounder(JudgeSettings):
                 raise outcome
         return [outcome for outcome in outcomes if not isinstance(outcome, BackendError)]
 
-    def _attempt(self, question: _Question) -> list[Answer] | BackendError:
+    def _attempt(self, question: _Question) -> list[JudgeAnswer] | BackendError:
         """The answers, or why there are none. Several validators ask for one draft: what failed once for it is not tried again."""
         draft = question.task.draft
         with self._lock:
@@ -135,7 +135,7 @@ class JudgeGrounder(JudgeSettings):
                 self._failed[draft] = str(error)
             return error
 
-    def _ask(self, question: _Question) -> list[Answer]:
+    def _ask(self, question: _Question) -> list[JudgeAnswer]:
         body = self._body(question)
         name, passages, count = self._client.name, question.task.library.passages, len(question.places)
         deadline = time.monotonic() + self.timeout_s
@@ -168,7 +168,7 @@ class JudgeGrounder(JudgeSettings):
         }
         return json.dumps(body, sort_keys=True).encode("ascii")
 
-    def _judgement(self, task: GroundingTask, claim: Claim, before: Judgement, answer: Answer) -> Judgement:
+    def _judgement(self, task: GroundingTask, claim: Claim, before: Judgement, answer: JudgeAnswer) -> Judgement:
         """The judge's answer as a judgement; which words lack support is told by the base where it saw that too."""
         score: float = getattr(self.scores, answer.status)
         quote = answer.quote

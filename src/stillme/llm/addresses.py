@@ -84,10 +84,7 @@ class PinnedTransport:
     """
 
     def __init__(
-        self,
-        inner: httpx.AsyncBaseTransport,
-        resolve: Resolve = resolved,
-        allowed: Callable[[str], bool] = is_public,
+        self, inner: httpx.AsyncBaseTransport, resolve: Resolve = resolved, allowed: Callable[[str], bool] = is_public
     ) -> None:
         self._inner = inner
         self._resolve = resolve
@@ -125,7 +122,6 @@ class PinnedTransport:
         return list(dict.fromkeys(found))[:MOST_TRIED]
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         await self._inner.aclose()
 
     async def __aenter__(self) -> PinnedTransport:

@@ -29,17 +29,17 @@ class Call:
 
     def succeeded(self) -> None:
         """The answer is whole."""
-        self._told(lambda breaker: breaker._succeeded(self._period))
+        self._end(lambda breaker: breaker._succeeded(self._period))
 
     def failed(self) -> None:
         """There was no answer, or none that could be used."""
-        self._told(lambda breaker: breaker._failed(self._period))
+        self._end(lambda breaker: breaker._failed(self._period))
 
     def given_up(self) -> None:
         """Nobody waits for the answer any more, or the fault was the caller's: this says nothing about the server."""
-        self._told(lambda breaker: breaker._given_up(self._period))
+        self._end(lambda breaker: breaker._given_up(self._period))
 
-    def _told(self, tell: Callable[[Breaker], None]) -> None:
+    def _end(self, tell: Callable[[Breaker], None]) -> None:
         breaker, self._breaker = self._breaker, None
         if breaker is not None:
             tell(breaker)
@@ -67,7 +67,6 @@ class Breaker:
 
     @property
     def state(self) -> State:
-        """Where it stands now."""
         if self._opened_at is None:
             return "closed"
         return "open" if self.wait_s > 0 else "half-open"

@@ -32,7 +32,7 @@ from stillme.llm.wire import FaultError
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["EVENTS_TYPE", "JSON_TYPE", "Client", "Limits", "completed", "httpx_module", "tls_context"]
+__all__ = ["EVENTS_TYPE", "JSON_TYPE", "CallLimits", "Client", "completed", "httpx_module", "tls_context"]
 
 Result = TypeVar("Result")
 
@@ -48,7 +48,7 @@ MOST_OF_A_REFUSAL: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """How long a server is waited for, how often it is asked again, how much of it is read."""
 
     connect_s: float = 5.0
@@ -88,7 +88,7 @@ class Client:
     name: str
     """How errors about its settings begin."""
     endpoint: Endpoint
-    limits: Limits
+    limits: CallLimits
     breaker: Breaker
     advice: Mapping[int, str] = field(repr=False)
     """What to do about a status."""
@@ -107,7 +107,7 @@ class Client:
             async with self._read(begun, JSON_TYPE, deadline) as pieces:
                 return b"".join([piece async for piece in pieces])
 
-        return await self._tried(attempt, deadline)
+        return await self._with_retries(attempt, deadline)
 
     @asynccontextmanager
     async def reply(
@@ -119,19 +119,18 @@ class Client:
         async def attempt(call: Call) -> _Reply:
             return await self._attempt(content, accept, operation, deadline, call)
 
-        begun = await self._tried(attempt, deadline)
+        begun = await self._with_retries(attempt, deadline)
         async with self._read(begun, accept, deadline) as pieces:
             yield pieces, begun.call
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         http, self._http = self._http, None
         if http is not None:
             await http.aclose()
 
     # tries
 
-    async def _tried(self, attempt: Callable[[Call], Awaitable[Result]], deadline: float) -> Result:
+    async def _with_retries(self, attempt: Callable[[Call], Awaitable[Result]], deadline: float) -> Result:
         """What comes of as many attempts as are worth it."""
         tries = 0
         while True:
@@ -170,7 +169,7 @@ class Client:
             first_by = deadline
             if accept == EVENTS_TYPE:
                 first_by = min(deadline, time.monotonic() + self.limits.first_byte_s)
-            response = await self._sent(content, accept, operation, first_by)
+            response = await self._send(content, accept, operation, first_by)
             if response.status_code != OK:
                 try:
                     raise await self._status_fault(response, first_by)
@@ -203,7 +202,7 @@ class Client:
             reply.call.given_up()
             await reply.response.aclose()
 
-    async def _sent(self, content: bytes | None, accept: str, operation: str, first_by: float) -> httpx.Response:
+    async def _send(self, content: bytes | None, accept: str, operation: str, first_by: float) -> httpx.Response:
         """The head of the response; its body is still to be read."""
         httpx = httpx_module()
         http = self._connected()
@@ -285,7 +284,7 @@ def _completed_here(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
 # what went wrong
 
 
-def _late(limits: Limits, *, streamed: bool) -> FaultError:
+def _late(limits: CallLimits, *, streamed: bool) -> FaultError:
     if streamed:
         return FaultError(f"sent nothing within {limits.first_byte_s:g} s", timed_out=True)
     return FaultError(f"took longer than {limits.total_s:g} s", timed_out=True)
@@ -383,7 +382,7 @@ def _raw(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     return cast("AsyncGenerator[bytes, None]", response.aiter_raw())
 
 
-async def _pieces(reply: _Reply, deadline: float, limits: Limits) -> AsyncGenerator[bytes, None]:
+async def _pieces(reply: _Reply, deadline: float, limits: CallLimits) -> AsyncGenerator[bytes, None]:
     """The bytes of an answer as they arrive, in time and not too many."""
     room, until = limits.most_bytes, reply.first_by
     async with aclosing(_raw(reply.response)) as raw:

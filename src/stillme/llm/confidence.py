@@ -25,14 +25,14 @@ def generation_confidence(logprobs: Iterable[float] | None) -> float | None:
 
 def token_logprobs(choice: Mapping[str, Any]) -> list[float] | None:
     """The log-probabilities that a choice (of a completion or of a chunk) tells; None where it tells none, or not in numbers."""
-    told = choice.get("logprobs")
-    content = told.get("content") if isinstance(told, Mapping) else None
+    given = choice.get("logprobs")
+    content = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(content, list):
         return None
-    found: list[float] = []
+    logprobs: list[float] = []
     for token in content:
         value = token.get("logprob") if isinstance(token, Mapping) else None
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             return None
-        found.append(float(value))
-    return found
+        logprobs.append(float(value))
+    return logprobs

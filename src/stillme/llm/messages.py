@@ -9,13 +9,13 @@ from typing import Literal, Protocol
 from stillme.contract import RetrievedPassage, Turn
 from stillme.languages import DEFAULT
 
-__all__ = ["Delta", "Generation", "Message", "Prompt", "Provider"]
+__all__ = ["Delta", "Generation", "Prompt", "PromptMessage", "Provider"]
 
 Role = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PromptMessage:
     """One message, as every OpenAI-compatible server takes it."""
 
     role: Role
@@ -27,7 +27,7 @@ class Prompt:
     """A question with all that is needed to answer it: `messages` for a language model, the parts for one that is none."""
 
     question: str
-    messages: tuple[Message, ...]
+    messages: tuple[PromptMessage, ...]
     passages: tuple[RetrievedPassage, ...] = ()
     conversation: tuple[Turn, ...] = ()
     language: str = DEFAULT
@@ -65,16 +65,12 @@ class Provider(Protocol):
     @property
     def name(self) -> str:
         """As requests name it: deepseek, openai, gemini, local, extractive."""
-        ...
 
     async def generate(self, prompt: Prompt, model: str | None = None) -> Generation:
         """The whole answer."""
-        ...
 
     def stream(self, prompt: Prompt, model: str | None = None) -> AsyncIterator[Delta]:
         """The answer piece by piece, ended by one Delta with a finish_reason; closing it ends the call upstream."""
-        ...
 
     async def aclose(self) -> None:
         """Let go of connections."""
-        ...

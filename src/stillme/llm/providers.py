@@ -11,11 +11,21 @@ from typing import Any, Final
 from stillme.errors import InputError, UpstreamError, shown
 from stillme.llm.addresses import PinnedTransport, Resolve, is_public, resolved
 from stillme.llm.breaker import Breaker, Call
-from stillme.llm.client import EVENTS_TYPE, JSON_TYPE, Client, Limits, httpx_module, tls_context
+from stillme.llm.client import EVENTS_TYPE, JSON_TYPE, CallLimits, Client, httpx_module, tls_context
 from stillme.llm.confidence import generation_confidence, token_logprobs
 from stillme.llm.endpoint import OPERATION, Endpoint, check_model
 from stillme.llm.messages import Delta, Generation, Prompt
-from stillme.llm.wire import NO_TEXT, Choices, FaultError, Said, check_completion, events, json_object, said_in, usage
+from stillme.llm.wire import (
+    NO_TEXT,
+    Choices,
+    FaultError,
+    StreamedAnswer,
+    check_completion,
+    events,
+    json_object,
+    said_in,
+    usage,
+)
 
 __all__ = ["PRESETS", "OpenAICompatible", "Preset", "caller_given", "preset"]
 
@@ -92,7 +102,7 @@ class OpenAICompatible:
     temperature: float | None = 0.0
     max_tokens: int | None = None
     """How long an answer may get; without it as long as the server lets it."""
-    limits: Limits = field(default_factory=Limits)
+    limits: CallLimits = field(default_factory=CallLimits)
     breaker: Breaker = field(default_factory=Breaker, repr=False)
     use_proxy: bool = True
     """Whether HTTPS_PROXY and its kin are honoured; never for this machine."""
@@ -139,7 +149,7 @@ class OpenAICompatible:
     async def stream(self, prompt: Prompt, model: str | None = None) -> AsyncGenerator[Delta, None]:
         """The answer piece by piece, ended by one Delta with a finish_reason; closing it ends the call upstream."""
         chosen = self._model(model)
-        said = Said()
+        said = StreamedAnswer()
         async with aclosing(self._chunks(self._body(prompt, chosen, stream=True), chosen)) as chunks:
             async for chunk in chunks:
                 text = said.add(chunk)
@@ -191,7 +201,6 @@ class OpenAICompatible:
             choices.check_finished()
 
     async def aclose(self) -> None:
-        """Let go of connections."""
         await self._client.aclose()
 
     # what is asked
@@ -296,7 +305,7 @@ def caller_given(
     url: str,
     model: str,
     api_key: str | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     resolve: Resolve = resolved,
     allowed: Callable[[str], bool] = is_public,
 ) -> OpenAICompatible:
@@ -307,7 +316,7 @@ def caller_given(
     )
     pinned = PinnedTransport(inner, resolve, allowed)
     return OpenAICompatible(
-        "the given url", url, api_key, model, limits=limits or Limits(), use_proxy=False, transport=pinned
+        "the given url", url, api_key, model, limits=limits or CallLimits(), use_proxy=False, transport=pinned
     )
 
 

@@ -13,12 +13,12 @@ def strict_json(text: str) -> Any:
     """The value of a JSON text; a key given twice, NaN and bottomless nesting are errors (ValueError) too."""
 
     def once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for key, value in pairs:
-            if key in found:
+            if key in members:
                 raise ValueError("a key stands twice")
-            found[key] = value
-        return found
+            members[key] = value
+        return members
 
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is not JSON")

@@ -10,17 +10,9 @@ from stillme.llm.confidence import token_logprobs
 from stillme.llm.strict_json import strict_json
 
 __all__ = [
-    "NO_TEXT",
-    "Choices",
-    "FaultError",
-    "Lines",
-    "Said",
-    "check_completion",
-    "events",
-    "json_object",
-    "said_in",
-    "usage",
-]
+    "NO_TEXT", "Choices", "FaultError", "Lines", "StreamedAnswer", "check_completion", "events", "json_object",
+    "said_in", "usage",
+]  # fmt: skip
 
 NO_TEXT: Final = "answered without any text"
 MOST_EVENT_BYTES: Final = 1_000_000
@@ -202,7 +194,7 @@ class Choices:
             raise FaultError("ended its answer without a finish_reason: it is cut off")
 
 
-class Said:
+class StreamedAnswer:
     """What the first choice of a stream has said so far."""
 
     def __init__(self) -> None:

@@ -15,14 +15,6 @@ from stillme.models.grounding import (
 from stillme.models.words import Encoded, words
 
 __all__ = [
-    "CLAIM_TOKENS",
-    "WINDOW_TOKENS",
-    "Encoded",
-    "GroundingModel",
-    "Group",
-    "Scored",
-    "grounding_model",
-    "model_id",
-    "thresholds",
-    "words",
-]
+    "CLAIM_TOKENS", "WINDOW_TOKENS", "Encoded", "GroundingModel", "Group", "Scored", "grounding_model", "model_id",
+    "thresholds", "words",
+]  # fmt: skip

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cache
+import threading
+from collections.abc import Callable
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from stillme.errors import BackendError
 
-__all__ = ["WEIGHTS", "checked", "manifest", "session"]
+__all__ = ["WEIGHTS", "checked", "loaded_once", "manifest", "session"]
 
 WEIGHTS: Final = Path(__file__).with_name("weights")
 THREADS: Final = 2
+Loaded = TypeVar("Loaded")
 
 
 @cache
 def manifest() -> dict[str, Any]:
     """Name, version, hashes and thresholds of the shipped models."""
     try:
-        found: dict[str, Any] = json.loads((WEIGHTS / "manifest.json").read_text("utf-8"))
+        once: dict[str, Any] = json.loads((WEIGHTS / "manifest.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise BackendError(f"the model files of this installation cannot be read: {error}; install it again") from None
-    return found
+    return once
 
 
 @cache
@@ -51,3 +54,15 @@ def session(name: str) -> Any:
     # Threads that spin between calls would take the processor from the rest of the service.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(checked(name)), options, providers=["CPUExecutionProvider"])
+
+
+def loaded_once(load: Callable[[], Loaded]) -> Callable[[], Loaded]:
+    """What a function loads, the one of this process: several threads that ask first wait for one of them."""
+    loading, loaded = threading.RLock(), cache(load)
+
+    @wraps(loaded)
+    def once() -> Loaded:
+        with loading:
+            return loaded()
+
+    return once

@@ -7,20 +7,18 @@ alone: what else is asked for at the same time does not change it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Sequence
-from functools import cache
 from math import exp
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from stillme.errors import BackendError
-from stillme.models.bundle import checked, manifest
+from stillme.models.bundle import checked, loaded_once, manifest
 from stillme.models.words import words
 
 if TYPE_CHECKING:
     from stillme.models.embedding import Kind
 
-__all__ = ["CLASSES", "FILE", "KIND", "WIDTH", "Class", "ConductModel", "conduct_model", "mean_vector"]
+__all__ = ["CLASSES", "FILE", "KIND", "WIDTH", "Class", "ConductModel", "conduct_model", "mean_vector", "probability"]
 
 Class = Literal["asked", "given", "person", "choice", "sell"]
 CLASSES: Final[tuple[Class, ...]] = ("asked", "given", "person", "choice", "sell")
@@ -37,10 +35,10 @@ class ConductModel:
     def __init__(self) -> None:
         import numpy  # noqa: PLC0415  (loaded with the model)
 
-        found = manifest()["conduct"]
-        self.marks: dict[str, int] = {mark: n for n, mark in enumerate(found["marks"])}
-        self.flag_at: dict[str, float] = found["flag_at"]
-        self.look_at: dict[str, float] = found["look_at"]
+        figures = manifest()["conduct"]
+        self.marks: dict[str, int] = {mark: n for n, mark in enumerate(figures["marks"])}
+        self.flag_at: dict[str, float] = figures["flag_at"]
+        self.look_at: dict[str, float] = figures["look_at"]
         weights = numpy.load(checked(FILE))
         if weights.shape != (2 * len(CLASSES), 2 * WIDTH + len(self.marks) + 1):
             raise BackendError(f"the model file {FILE} does not fit its manifest: install it again")
@@ -70,14 +68,15 @@ class ConductModel:
         return row
 
     def _possible(self, name: Class, row: Any) -> bool:
-        return _probability(float(self._cheap[name] @ row)) >= self.look_at[name]
+        return probability(float(self._cheap[name] @ row)) >= self.look_at[name]
 
     def _full_score(self, name: Class, vector: Any, row: Any) -> float:
         weights = self._full[name]
-        return _probability(float(weights[:WIDTH] @ vector.astype("float64")) + float(weights[WIDTH:] @ row))
+        return probability(float(weights[:WIDTH] @ vector.astype("float64")) + float(weights[WIDTH:] @ row))
 
 
-def _probability(logit: float) -> float:
+def probability(logit: float) -> float:
+    """The probability of log odds, to three decimals so that it is the same on every machine."""
     return round(1 / (1 + exp(-max(-30.0, min(30.0, logit)))), SCORE_DECIMALS)
 
 
@@ -93,15 +92,7 @@ def mean_vector(text: str) -> Any:
     return (mean / norm).round(DECIMALS) if norm else mean
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _conduct_model() -> ConductModel:
-    return ConductModel()
-
-
+@loaded_once
 def conduct_model() -> ConductModel:
     """The one set of classifiers of this process, loaded when first asked for."""
-    with _LOADING:
-        return _conduct_model()
+    return ConductModel()

@@ -12,11 +12,10 @@ import threading
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Final, Literal
 
 from stillme.errors import InputError, shown
-from stillme.models.bundle import manifest, session
+from stillme.models.bundle import loaded_once, manifest, session
 from stillme.models.words import END, START, words
 
 __all__ = ["WINDOW_TOKENS", "Embedder", "Kind", "embed", "embedder"]
@@ -111,18 +110,10 @@ def _readable(text: str, number: int) -> bytes:
         ) from None
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _embedder() -> Embedder:
-    return Embedder()
-
-
+@loaded_once
 def embedder() -> Embedder:
     """The one embedder of this process, loaded when first asked for."""
-    with _LOADING:
-        return _embedder()
+    return Embedder()
 
 
 def embed(texts: Sequence[str], kind: Kind = "passage") -> Any:

@@ -17,20 +17,13 @@ from functools import cache
 from math import exp, log
 from typing import Any, Final
 
-from stillme.models.bundle import manifest, session
+from stillme.models.bundle import loaded_once, manifest, session
 from stillme.models.words import END, START, words
 from stillme.stopping import watched
 
 __all__ = [
-    "CLAIM_TOKENS",
-    "WINDOW_TOKENS",
-    "GroundingModel",
-    "Group",
-    "Scored",
-    "grounding_model",
-    "model_id",
-    "thresholds",
-]
+    "CLAIM_TOKENS", "WINDOW_TOKENS", "GroundingModel", "Group", "Scored", "grounding_model", "model_id", "thresholds",
+]  # fmt: skip
 
 WINDOW_TOKENS: Final = 398
 CLAIM_TOKENS: Final = 110
@@ -164,9 +157,6 @@ def _laid(group: Group) -> _Row:
     return row
 
 
-_LOADING = threading.Lock()
-
-
 @cache
 def _passes() -> ThreadPoolExecutor:
     """Two passes side by side take less time than one after the other, each on both processors; the figures are the same."""
@@ -177,15 +167,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_passes.cache_clear)  # a child has none of its parent's threads
 
 
-@cache
-def _model() -> GroundingModel:
-    return GroundingModel()
-
-
+@loaded_once
 def grounding_model() -> GroundingModel:
     """The one model of this process, loaded when first asked for."""
-    with _LOADING:
-        return _model()
+    return GroundingModel()
 
 
 def model_id() -> str:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Final
 
-from stillme.models.bundle import checked
+from stillme.models.bundle import checked, loaded_once
 from stillme.models.tokens import Encoded, Tokenizer
 
-__all__ = ["END", "PAD", "START", "Encoded", "Words", "words"]
+__all__ = ["END", "PAD", "START", "Encoded", "WordVectors", "words"]
 
 START, PAD, END = 0, 1, 2
 # Stands where sentences of a text were left out.
 GAP: Final = "…"
 
 
-class Words:
+class WordVectors:
     """The tokenizer and the table of word vectors, kept as int8 rows with a scale each."""
 
     def __init__(self) -> None:
@@ -33,7 +31,6 @@ class Words:
         return self._tokenizer.encode(text)
 
     def encode_all(self, texts: Sequence[str]) -> list[Encoded]:
-        """The tokens of many texts."""
         return [self.encode(text) for text in texts]
 
     def vectors(self, ids: Any) -> Any:
@@ -41,15 +38,7 @@ class Words:
         return self._values[ids].astype("float32") * self._scales[ids][..., None]
 
 
-_LOADING = threading.Lock()
-
-
-@cache
-def _words() -> Words:
-    return Words()
-
-
-def words() -> Words:
+@loaded_once
+def words() -> WordVectors:
     """The one table of this process."""
-    with _LOADING:
-        return _words()
+    return WordVectors()

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from stillme.errors import InputError, PolicyError, nearest, shown
+from stillme.errors import InputError, PolicyError, shown, way_out
 from stillme.evaluation.calibration.thresholds import Gates, Settings
 from stillme.evaluation.changes import policy_changes
 from stillme.evaluation.runs.case_files import CaseFile
@@ -25,18 +25,18 @@ from stillme.evaluation.runs.comparison import Comparison, compare
 from stillme.evaluation.runs.curves import (
     ERRORS,
     NONE,
+    CurvePoint,
     Errors,
     Kind,
     Labels,
     Mistake,
-    Point,
     Reasons,
     RiskCoverage,
     Sweep,
     reliability_bins,
 )
-from stillme.evaluation.runs.intervals import clopper_pearson
-from stillme.evaluation.runs.metrics import MANDATORY, RATES, SCORES, SLICED_BY, Metrics, Rate, Tally, rate_of
+from stillme.evaluation.runs.intervals import clopper_pearson, fewest
+from stillme.evaluation.runs.metrics import MANDATORY, RATES, SCORES, SLICED_BY, CountedRate, RunMetrics, Tally, rate_of
 from stillme.evaluation.runs.run import Run
 from stillme.pages import charts
 from stillme.pages.cells import (
@@ -54,11 +54,11 @@ from stillme.pages.document import (
     ByHand,
     Example,
     ExampleText,
-    Figure,
     Heading,
     Inline,
     Listing,
     Paragraph,
+    Plot,
     Table,
     Tiles,
     html_page,
@@ -69,7 +69,7 @@ from stillme.policy import Policy
 from stillme.reasons import Decision
 from stillme.response import reason_words
 
-__all__ = ["DISCLOSURES", "NOTES", "Report", "case_study"]
+__all__ = ["DISCLOSURES", "NOTES", "CaseStudy", "case_study"]
 
 SENTENCES: Final[Mapping[str, Any]] = yaml.safe_load(
     files("stillme.pages").joinpath("case_study.yaml").read_text(encoding="utf-8")
@@ -89,11 +89,10 @@ HASH_SHOWN: Final = 12
 SMALL: Final = 30
 """A slice with fewer scored cases says little."""
 WIDTH_WANTED: Final = 0.10
+MOST_TRIALS: Final = 10_000
+"""More than the widest interval of that width takes."""
 SHOWN_IN_SLICES: Final = (*MANDATORY, "false_refusal_rate")
-KIND_RATES: Final[Mapping[Kind, str]] = {
-    "escape": "hallucination_escape_rate",
-    "false_refusal": "false_refusal_rate",
-}
+KIND_RATES: Final[Mapping[Kind, str]] = {"escape": "hallucination_escape_rate", "false_refusal": "false_refusal_rate"}
 
 
 def say(key: str, **slots: object) -> list[str]:
@@ -102,7 +101,7 @@ def say(key: str, **slots: object) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Report:
+class CaseStudy:
     """A case study, to be written as Markdown or as one HTML page; both hold the same figures."""
 
     title: str
@@ -111,7 +110,7 @@ class Report:
     @cached_property
     def charts(self) -> Mapping[str, str]:
         """Each chart by name as an SVG file of its own, for Markdown to link to."""
-        return {block.name: charts.standalone(block.svg) for block in self.blocks if isinstance(block, Figure)}
+        return {block.name: charts.standalone(block.svg) for block in self.blocks if isinstance(block, Plot)}
 
     def markdown(self, pictures: Mapping[str, str] | None = None) -> str:
         """As Markdown; `pictures` says where the chart of each name was written to, else its numbers stand alone."""
@@ -128,24 +127,22 @@ def case_study(
     title: str | None = None,
     notes: Mapping[str, str] | None = None,
     cases: CaseFile | None = None,
-) -> Report:
+) -> CaseStudy:
     """The report of one run, or of several of the same cases, of which the first is the baseline.
 
     With `cases` the examples have their texts; they have to be the cases of the runs.
     """
     _check(runs, notes or {}, cases)
     study = _Study(tuple(map(_summary, runs, _names(runs))), notes or {}, cases)
-    return Report(title or "".join(say("title", cases=runs[0].heading.cases)), tuple(study.blocks()))
+    return CaseStudy(title or "".join(say("title", cases=runs[0].heading.cases)), tuple(study.blocks()))
 
 
 def _check(runs: Sequence[Run], notes: Mapping[str, str], cases: CaseFile | None) -> None:
     if not 1 <= len(runs) <= MOST_RUNS:
         raise InputError(f"a case study is of 1 to {MOST_RUNS} runs, got {len(runs)}")
-    for key in [key for key in notes if key not in NOTES]:
-        guess = nearest(key, NOTES)
-        raise InputError(
-            f"{shown(key)} is no note: {f'did you mean {guess}?' if guess else 'notes are ' + ', '.join(NOTES)}"
-        )
+    unknown = sorted(notes.keys() - NOTES.keys())
+    if unknown:
+        raise InputError(f"{shown(unknown[0])} is no note: {way_out(unknown[0], NOTES, 'notes are')}")
     first = runs[0].heading
     for run in runs[1:]:
         if run.heading.cases_sha256 != first.cases_sha256:
@@ -178,7 +175,7 @@ class _Summary:
     sha256: Code
     policy: Policy | None
     """None where this installation cannot read it, or reads something else in it."""
-    metrics: Metrics
+    metrics: RunMetrics
     risk: RiskCoverage
     sweep: Sweep
     reasons: Reasons
@@ -191,7 +188,7 @@ class _Summary:
 
 
 def _summary(run: Run, name: Code) -> _Summary:
-    counters = Metrics(), RiskCoverage(), Sweep(), Reasons(), Labels(), Errors()
+    counters = RunMetrics(), RiskCoverage(), Sweep(), Reasons(), Labels(), Errors()
     for record in run:
         for counter in counters:
             counter.add(record)
@@ -219,22 +216,19 @@ class _Study:
 
     def blocks(self) -> Iterator[Block]:
         yield from self._opening()
-        yield Heading(2, "Dataset protocol")
-        yield from self._dataset()
-        yield Heading(2, "Setup")
-        yield from self._setup()
-        yield Heading(2, "Baseline")
-        yield from self._baseline()
-        yield Heading(2, "Results")
-        yield from self._results()
-        yield Heading(2, "Error analysis")
-        yield from self._errors()
-        yield Heading(2, "Limits")
-        yield from self._limits()
-        yield Heading(2, "How to reproduce it")
-        yield from self._again()
-        yield Heading(2, "Decision")
-        yield from self._by_hand("decision", "sign_off")
+        sections = {
+            "Dataset protocol": self._dataset(),
+            "Setup": self._setup(),
+            "Baseline": self._baseline(),
+            "Results": self._results(),
+            "Error analysis": self._errors(),
+            "Limits": self._limits(),
+            "How to reproduce it": self._again(),
+            "Decision": self._by_hand("decision", "sign_off"),
+        }
+        for title, blocks in sections.items():
+            yield Heading(2, title)
+            yield from blocks
 
     @property
     def last(self) -> _Summary:
@@ -445,21 +439,21 @@ class _Study:
         yield Paragraph(SENTENCES["chart.sweep.unknown"]) if self.last.policy is None else self._sweep(self.last.policy)
         yield self._reasons()
 
-    def _risk(self) -> Figure:
+    def _risk(self) -> Plot:
         curves = [charts.Curve(run.name, run.risk.points(), run.risk.at()) for run in self.runs]
         rows = [row for curve in curves for row in _curve_rows(curve)]
         left = sum(run.risk.without_score for run in self.runs)
         note = say("chart.risk", drafts=counted(left, "labelled draft"), are="is" if left == 1 else "are")
         table = self._table("risk", rows, words=2)
-        return Figure("risk-coverage", "Risk against coverage", charts.risk_coverage(curves), note, table)
+        return Plot("risk-coverage", "Risk against coverage", charts.risk_coverage(curves), note, table)
 
-    def _reliability(self) -> Figure:
+    def _reliability(self) -> Plot:
         bins = reliability_bins(self.last.metrics.scored)
         table = self._table("reliability", [[f"{p.x:.2f}", *point_cells(p)] for p in bins], self.last)
         note = SENTENCES["chart.reliability"]
-        return Figure("reliability", "Reliability of the scores", charts.reliability(bins), note, table)
+        return Plot("reliability", "Reliability of the scores", charts.reliability(bins), note, table)
 
-    def _sweep(self, policy: Policy) -> Figure:
+    def _sweep(self, policy: Policy) -> Plot:
         settings = Settings.of(policy)
         least = min([settings.min_score, *settings.by_language.values(), *settings.by_domain.values()])
         escapes, refusals = self.last.sweep.escapes(least), self.last.sweep.false_refusals(least)
@@ -467,9 +461,9 @@ class _Study:
         note = SENTENCES["chart.sweep"] + ("" if Gates.of(policy).score else SENTENCES["chart.sweep.idle"])
         svg = charts.threshold_sweep(escapes, refusals, least)
         table = self._table("sweep", rows, self.last)
-        return Figure("threshold-sweep", "Both errors against min_score", svg, note, table)
+        return Plot("threshold-sweep", "Both errors against min_score", svg, note, table)
 
-    def _reasons(self) -> Figure:
+    def _reasons(self) -> Plot:
         ranked, cases = self.last.reasons.ranked(), self.last.reasons.cases
         rows = [
             [Code(code), reason_words(code, "en")["say"], *(f"{n:,}" for n in (sum(counts), *counts))]
@@ -477,7 +471,7 @@ class _Study:
         ]
         table = self._table("named", rows, self.last, words=2, more=_more(ranked))
         note = say("chart.reasons", cases=counted(cases, "case"))
-        return Figure("reasons", "Reason codes", charts.reason_bars(ranked, max(cases, 1)), note, table)
+        return Plot("reasons", "Reason codes", charts.reason_bars(ranked, max(cases, 1)), note, table)
 
     # errors
 
@@ -532,24 +526,23 @@ class _Study:
     def _again(self) -> Iterator[Block]:
         first = self.last.run.heading
         yield Paragraph(SENTENCES["again"])
-        names = [run.run.path.name for run in self.runs]
+        runs = [summary.run for summary in self.runs]
+        report = f"stillme report {' '.join(run.path.name for run in runs)} --cases CASES --out REPORT.html"
         yield Bullets(
             [
                 say("again.cases", sha256=Code(first.cases_sha256), cases=Code(first.cases)),
-                *(
-                    say(
-                        "again.run",
-                        command=Code(f"stillme eval CASES --policy POLICY --out {run.path.name}"),
-                        version=Code(run.heading.version),
-                        model=Code(run.heading.model_id),
-                        policy=Code(run.heading.policy_hash),
-                    )
-                    for run in (summary.run for summary in self.runs)
-                ),
-                say("again.report", command=Code(f"stillme report {' '.join(names)} --cases CASES --out REPORT.html")),
+                *map(_command_again, runs),
+                say("again.report", command=Code(report)),
                 say("again.hash", command=Code("sha256sum")),
             ]
         )
+
+
+def _command_again(run: Run) -> Inline:
+    heading = run.heading
+    command = Code(f"stillme eval CASES --policy POLICY --out {run.path.name}")
+    model, policy = Code(heading.model_id), Code(heading.policy_hash)
+    return say("again.run", command=command, version=Code(heading.version), model=model, policy=policy)
 
 
 def _setup_facts(run: _Summary) -> list[tuple[str, str]]:
@@ -609,7 +602,9 @@ def _curve_rows(curve: charts.Curve) -> Iterator[list[str]]:
         yield [Code(curve.name), f"{percent(curve.at.x, whole)}, as it ran", *point_cells(curve.at)]
 
 
-def _side_by_side(one: Sequence[Point], other: Sequence[Point]) -> Iterator[tuple[float, Point | None, Point | None]]:
+def _side_by_side(
+    one: Sequence[CurvePoint], other: Sequence[CurvePoint]
+) -> Iterator[tuple[float, CurvePoint | None, CurvePoint | None]]:
     """Every tenth place of two lines, and the last."""
     first, second = ({p.x: p for p in line} for line in (one, other))
     places = sorted({*first, *second})
@@ -618,7 +613,7 @@ def _side_by_side(one: Sequence[Point], other: Sequence[Point]) -> Iterator[tupl
             yield x, first.get(x), second.get(x)
 
 
-def _worst(metrics: Metrics, by: str, name: str) -> list[tuple[str, Rate]]:
+def _worst(metrics: RunMetrics, by: str, name: str) -> list[tuple[str, CountedRate]]:
     """Where an error happens most often, by count and then by rate."""
     rates = [(value, tally.rate(name)) for value, tally in metrics.slices(by)]
     wrong = [(value, rate) for value, rate in rates if rate.numerator]
@@ -663,21 +658,15 @@ def _too_little(run: _Summary) -> Iterator[Inline]:
         yield [*say("limits.small", run=run.name, least=SMALL), *listed, *say("limits.small.rest", more=rest)]
 
 
-def _needed(rate: Rate) -> int:
+def _needed(rate: CountedRate) -> int:
     """About how many counts it takes, at the share seen so far, for an interval of ten points or less."""
     share = 0.5 if rate.value is None else rate.value
-    low, high = 0, 1
-    while _width(share, high) > WIDTH_WANTED:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _width(share, middle) <= WIDTH_WANTED else (middle, high)
-    return high
 
+    def is_narrow(trials: int) -> bool:
+        ends = clopper_pearson(round(share * trials), trials)
+        return ends.high - ends.low <= WIDTH_WANTED
 
-def _width(share: float, trials: int) -> float:
-    ends = clopper_pearson(round(share * trials), trials)
-    return ends.high - ends.low
+    return fewest(is_narrow, MOST_TRIALS) or MOST_TRIALS
 
 
 def _example(mistake: Mistake, case: Case | None) -> Example:

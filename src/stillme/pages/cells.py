@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stillme.evaluation.runs.comparison import Difference
-from stillme.evaluation.runs.curves import Point
+from stillme.evaluation.runs.comparison import RateDifference
+from stillme.evaluation.runs.curves import CurvePoint
 from stillme.evaluation.runs.intervals import clopper_pearson
-from stillme.evaluation.runs.metrics import Rate, Score, Tally
+from stillme.evaluation.runs.metrics import CountedRate, Score, Tally
 from stillme.pages.text import Code, interval_words, percent
 
 __all__ = ["NOTHING", "difference_cells", "latency_cells", "point_cells", "rate_cells", "rate_words", "score_cells"]
@@ -15,7 +15,7 @@ __all__ = ["NOTHING", "difference_cells", "latency_cells", "point_cells", "rate_
 NOTHING: Final = "nothing to count"
 
 
-def rate_cells(rate: Rate) -> list[str]:
+def rate_cells(rate: CountedRate) -> list[str]:
     """A rate as a value, its counts and its interval."""
     if rate.value is None:
         return ["–", "0 / 0", NOTHING]
@@ -23,7 +23,7 @@ def rate_cells(rate: Rate) -> list[str]:
     return [percent(rate.value, rate.denominator), f"{rate.numerator:,} / {rate.denominator:,}", ends]
 
 
-def rate_words(rate: Rate) -> str:
+def rate_words(rate: CountedRate) -> str:
     """A rate in one cell."""
     value, counts, ends = rate_cells(rate)
     return f"{value} ({counts}; {ends})" if rate.denominator else "– (0 / 0)"
@@ -37,7 +37,7 @@ def score_cells(score: Score) -> list[str]:
     return [f"{score.value:.2f}", of, f"{score.low:.2f} to {score.high:.2f}"]
 
 
-def point_cells(point: Point | None) -> list[str]:
+def point_cells(point: CurvePoint | None) -> list[str]:
     """A point of a curve."""
     if point is None:
         return ["–", "0 / 0", NOTHING]
@@ -57,7 +57,7 @@ def latency_cells(tally: Tally, share: float) -> list[str]:
     return [f"{quantile:.1f}", f"{cases:,}", words]
 
 
-def difference_cells(difference: Difference) -> list[str]:
+def difference_cells(difference: RateDifference) -> list[str]:
     """A metric before and after, and what became of it."""
     both = [Code(difference.name), rate_words(difference.before), rate_words(difference.after)]
     if difference.value is None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from stillme.evaluation.runs.curves import Point
+from stillme.evaluation.runs.curves import CurvePoint
 from stillme.pages.rendering import chart_style, render
 from stillme.pages.text import clipped, counted, interval_words, on_one_line, percent
 
@@ -43,12 +43,12 @@ class Curve:
     """The points of one run, and the one where it stands."""
 
     name: str
-    points: Sequence[Point]
-    at: Point | None = None
+    points: Sequence[CurvePoint]
+    at: CurvePoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """A row of a legend: a line with its dashes, a dot where `dash` is None, the guide where `look` is below 0."""
 
     look: int
@@ -66,18 +66,17 @@ class Chart:
     labels: tuple[str, str]
     xs: Ticks
     ys: Ticks
-    curves: Sequence[tuple[int, Sequence[Point]]] = ()
-    dots: Sequence[Point] = ()
-    spots: Sequence[tuple[int, Point]] = ()
+    curves: Sequence[tuple[int, Sequence[CurvePoint]]] = ()
+    dots: Sequence[CurvePoint] = ()
+    spots: Sequence[tuple[int, CurvePoint]] = ()
     guide: tuple[tuple[float, float], tuple[float, float]]
-    legend: Sequence[Entry]
+    legend: Sequence[LegendEntry]
     unknown_below: float = 0.0
     counts_height: int = 0
     """Room under the chart for the counts of its dots."""
 
     @property
     def is_empty(self) -> bool:
-        """Nothing to draw."""
         return not (self.curves or self.dots)
 
     @property
@@ -94,7 +93,6 @@ class Chart:
         return TOP + (1 - min(value, self.top) / self.top) * HEIGHT
 
     def svg(self) -> Markup:
-        """The drawing."""
         most = max((point.denominator for point in self.dots), default=1)
         sizes = {"width": WIDTH, "left": LEFT, "right": RIGHT, "top": TOP, "height": HEIGHT, "row": ROW}
         return render("chart.svg", chart=self, dashes=DASHES, most=most, **sizes)
@@ -115,11 +113,13 @@ def risk_coverage(curves: Sequence[Curve]) -> Markup:
         curves=[(look, c.points) for look, c in enumerate(drawn)],
         spots=[(look, c.at) for look, c in enumerate(drawn) if c.at],
         guide=((0, 0), (0, 0)),
-        legend=[Entry(n, DASHES[n % 6], f"{_name(c.name)}: band 95 %, circle: as it ran") for n, c in enumerate(drawn)],
+        legend=[
+            LegendEntry(n, DASHES[n % 6], f"{_name(c.name)}: band 95 %, circle: as it ran") for n, c in enumerate(drawn)
+        ],
     ).svg()
 
 
-def reliability(bins: Sequence[Point]) -> Markup:
+def reliability(bins: Sequence[CurvePoint]) -> Markup:
     """Of claims with about that score, the share that is supported, against the score; below it how many claims those are."""
     words = [
         f"At a score of about {p.x:.2f}: {percent(p.y, p.denominator)} of {counted(p.denominator, 'claim')} supported"
@@ -136,14 +136,14 @@ def reliability(bins: Sequence[Point]) -> Markup:
         dots=bins,
         guide=((0, 0), (1, 1)),
         legend=[
-            Entry(0, None, "claims in a tenth of the scores, with 95 % interval"),
-            Entry(-1, None, "where score and share agree"),
+            LegendEntry(0, None, "claims in a tenth of the scores, with 95 % interval"),
+            LegendEntry(-1, None, "where score and share agree"),
         ],
         counts_height=64,
     ).svg()
 
 
-def threshold_sweep(escapes: Sequence[Point], refusals: Sequence[Point], least: float) -> Markup:
+def threshold_sweep(escapes: Sequence[CurvePoint], refusals: Sequence[CurvePoint], least: float) -> Markup:
     """Escape rate and false refusal rate against `min_score`, from what the run had on."""
     lines = [(0, escapes, "hallucination_escape_rate"), (1, refusals, "false_refusal_rate")]
     drawn = [line for line in lines if line[1]]
@@ -160,8 +160,8 @@ def threshold_sweep(escapes: Sequence[Point], refusals: Sequence[Point], least: 
         curves=[(look, points) for look, points, _ in drawn],
         guide=((least, 0), (least, ys[-1][0])),
         legend=[
-            *(Entry(look, DASHES[look], f"{name}, band 95 %") for look, _, name in drawn),
-            Entry(-1, None, f"min_score of the run: {least:g}{beyond}"),
+            *(LegendEntry(look, DASHES[look], f"{name}, band 95 %") for look, _, name in drawn),
+            LegendEntry(-1, None, f"min_score of the run: {least:g}{beyond}"),
         ],
         unknown_below=least,
     ).svg()
@@ -210,7 +210,7 @@ def _risk_words(curve: Curve) -> str:
     return f"{whole}; of the {answered} {percent(at.y, at.denominator)}."
 
 
-def _ends_words(points: Sequence[Point]) -> str:
+def _ends_words(points: Sequence[CurvePoint]) -> str:
     ends = [f"{percent(p.y, p.denominator)} of {p.denominator:,} at {p.x:g}" for p in (points[0], points[-1])]
     return ends[0] if len(points) == 1 else " and ".join(ends)
 

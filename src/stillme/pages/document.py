@@ -12,25 +12,13 @@ from markupsafe import Markup
 
 from stillme.languages import DEFAULT
 from stillme.pages.marks import Mark, Stretch, stretches
-from stillme.pages.rendering import Words, render
+from stillme.pages.rendering import PageWords, render
 from stillme.pages.text import Code
 
 __all__ = [
-    "Block",
-    "Bullets",
-    "ByHand",
-    "Example",
-    "ExampleText",
-    "Figure",
-    "Heading",
-    "Inline",
-    "Listing",
-    "Paragraph",
-    "Table",
-    "Tiles",
-    "html_page",
-    "markdown_page",
-]
+    "Block", "Bullets", "ByHand", "Example", "ExampleText", "Heading", "Inline", "Listing", "Paragraph", "Plot",
+    "Table", "Tiles", "html_page", "markdown_page",
+]  # fmt: skip
 
 Inline = str | Sequence[str]
 """One text, or several with `Code` among them."""
@@ -72,7 +60,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Plot:
     """A chart, and the numbers in it as a table, which is what Markdown shows where it cannot show the chart."""
 
     name: str
@@ -129,7 +117,7 @@ class ByHand:
     text: str | None
 
 
-Block = Heading | Paragraph | Bullets | Table | Figure | Tiles | Example | Listing | ByHand
+Block = Heading | Paragraph | Bullets | Table | Plot | Tiles | Example | Listing | ByHand
 
 
 def markdown_page(title: str, blocks: Iterable[Block], pictures: Mapping[str, str] | None = None) -> str:
@@ -146,7 +134,7 @@ def html_page(title: str, kicker: str, blocks: Sequence[Block]) -> str:
             sections.append((block.text, []))
         else:
             sections[-1][1].append((_kind(block), block))
-    return str(render("document.html", title=title, kicker=kicker, sections=sections, say=Words(DEFAULT)))
+    return str(render("document.html", title=title, kicker=kicker, sections=sections, say=PageWords(DEFAULT)))
 
 
 def _kind(block: Block) -> str:

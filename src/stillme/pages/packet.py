@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any, Final
 
 from stillme.audit.review.cases import PacketContent
-from stillme.contract import RetrievedPassage, Verdict
+from stillme.contract import Metadata, RetrievedPassage, Verdict
 from stillme.pages.marks import Mark, Note, Stretch, stretches
 from stillme.pages.recorded import items, moment, number, rows, span_within, text
-from stillme.pages.rendering import Words, render
+from stillme.pages.rendering import PageWords, render
 from stillme.response import reason_words
 
 __all__ = ["packet"]
@@ -25,13 +25,20 @@ __all__ = ["packet"]
 STATUSES: Final = ("supported", "contradicted", "unsupported", "not_factual")
 TONES: Final = {"answer": "good", "warned": "care", "refuse": "bad", "ask_clarify": "ask"}
 OUTCOME_TONES: Final = {"passed": "good", "flagged": "care", "skipped": "plain"}
+OWN_FACTS: Final = {
+    "trace id": "validator_trace_id",
+    "request id": "request_id",
+    "policy hash": "policy_hash",
+    "model id": "model_id",
+    "package version": "version",
+}
 SHELL_SAFE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 def packet(case: PacketContent) -> str:
     """The page of a case; the same case gives the same page."""
     page = Packet(case)
-    return str(render("packet.html", page=page, say=page.say))
+    return str(render("packet.html", page=page, say=page.say, text=text, number=number, rows=rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceLinks:
     """A source by its id, and the numbers of its passages on this page."""
 
     id: str
@@ -53,7 +60,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimCard:
     """A claim, its number, and where it stands in the draft: None where its recorded place does not fit."""
 
     number: int
@@ -65,7 +72,7 @@ class Claim:
     quote: str
     quote_stands: bool
     """The quoted words stand in a passage of one of the sources."""
-    sources: Sequence[Source]
+    sources: Sequence[SourceLinks]
     detail: str
     decided_by: str
 
@@ -73,52 +80,6 @@ class Claim:
     def look(self) -> str:
         """An unknown status looks like no support, never like support."""
         return self.status if self.status in STATUSES else "unsupported odd"
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Sources that disagree, and what each says."""
-
-    number: int
-    about: str
-    statements: Sequence[tuple[Source, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage with the places that claims and conflicts quote."""
-
-    number: int
-    given: RetrievedPassage
-    stretches: Sequence[Stretch]
-    cited: bool
-
-    @property
-    def other(self) -> str:
-        """Fields that the contract does not name."""
-        extra = self.given.model_extra
-        return json.dumps(extra, ensure_ascii=False, default=str) if extra else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What one validator found."""
-
-    validator: str
-    outcome: str
-    gate: str
-    stage: str
-    reason: str
-    detail: str
-    elapsed: str
-    repaired: bool
-
-    @property
-    def tone(self) -> str:
-        """Red where it decides: a crash, or a hard gate that was not repaired."""
-        if self.outcome == "errored" or (self.outcome == "flagged" and self.gate == "hard" and not self.repaired):
-            return "bad"
-        return OUTCOME_TONES.get(self.outcome, "plain odd")
 
 
 @dataclass(frozen=True)
@@ -133,8 +94,8 @@ class Packet:
         return given.model_dump(warnings=False) if isinstance(given, Verdict) else given
 
     @cached_property
-    def say(self) -> Words:
-        return Words("vi" if text(self.verdict, "language") == "vi" else "en")
+    def say(self) -> PageWords:
+        return PageWords("vi" if text(self.verdict, "language") == "vi" else "en")
 
     @cached_property
     def draft(self) -> str:
@@ -253,13 +214,13 @@ class Packet:
     # claims and their evidence
 
     @cached_property
-    def claims(self) -> list[Claim]:
+    def claims(self) -> list[ClaimCard]:
         return [self._claim(n, given) for n, given in enumerate(rows(self.verdict, "claims"), start=1)]
 
-    def _claim(self, n: int, given: Mapping[str, Any]) -> Claim:
+    def _claim(self, n: int, given: Mapping[str, Any]) -> ClaimCard:
         place, sources, quote = self._place(given), self._named(items(given, "source_ids")), text(given, "quote")
         missing = [span_within(span, place) for span in items(given, "unsupported_spans")] if place else []
-        return Claim(
+        return ClaimCard(
             number=n,
             text=text(given, "text"),
             status=text(given, "status"),
@@ -267,7 +228,7 @@ class Packet:
             place=place,
             missing=[span for span in missing if span],
             quote=quote,
-            quote_stands=any(quote in self._given[p - 1].text for source in sources for p in source.passages),
+            quote_stands=any(quote in self._passages[p - 1].text for source in sources for p in source.passages),
             sources=sources,
             detail=text(given, "detail"),
             decided_by=text(given, "decided_by"),
@@ -293,54 +254,58 @@ class Packet:
         return stretches(self.draft, marks)
 
     @cached_property
-    def conflicts(self) -> list[Conflict]:
+    def conflicts(self) -> list[tuple[str, list[tuple[SourceLinks, str]]]]:
+        """What sources disagree about, and what each of them says."""
         return [
-            Conflict(n, text(given, "about"), [self._statement(row) for row in rows(given, "statements")])
-            for n, given in enumerate(rows(self.verdict, "conflicts"), start=1)
+            (text(given, "about"), [self._statement(row) for row in rows(given, "statements")])
+            for given in rows(self.verdict, "conflicts")
         ]
 
-    def _statement(self, row: Mapping[str, Any]) -> tuple[Source, str]:
+    def _statement(self, row: Mapping[str, Any]) -> tuple[SourceLinks, str]:
         return self._named([text(row, "source_id")])[0], text(row, "quote")
 
     @property
-    def _given(self) -> Sequence[RetrievedPassage]:
+    def _passages(self) -> Sequence[RetrievedPassage]:
         return self.case.request.retrieved_context if self.case.request else ()
 
     @cached_property
     def _numbers(self) -> Mapping[str, list[int]]:
         """The passages of each source, by number."""
         numbers: dict[str, list[int]] = defaultdict(list)
-        for n, passage in enumerate(self._given, start=1):
+        for n, passage in enumerate(self._passages, start=1):
             numbers[passage.source_id].append(n)
         return numbers
 
-    def _named(self, ids: Iterable[object]) -> list[Source]:
-        return [Source(name, self._numbers.get(name, ())) for name in dict.fromkeys(map(str, ids))]
+    def _named(self, ids: Iterable[object]) -> list[SourceLinks]:
+        return [SourceLinks(name, self._numbers.get(name, ())) for name in dict.fromkeys(map(str, ids))]
 
     @property
-    def passages(self) -> list[Passage]:
-        cited = {text(citation, "source_id") for citation in rows(self.verdict, "citations")}
-        marks = self._quotes()
-        return [
-            Passage(n, passage, stretches(passage.text, marks[n]), passage.source_id in cited)
-            for n, passage in enumerate(self._given, start=1)
-        ]
+    def cited(self) -> set[str]:
+        """The sources that the answer is delivered with."""
+        return {text(citation, "source_id") for citation in rows(self.verdict, "citations")}
 
-    def _quotes(self) -> Mapping[int, list[Mark]]:
-        """Where the quotes of claims and conflicts stand in the passages."""
+    def quoted(self, n: int, passage: RetrievedPassage) -> list[Stretch]:
+        """The text of a passage, marked where claims and conflicts quote it."""
+        return stretches(passage.text, self.quotes.get(n, ()))
+
+    @cached_property
+    def quotes(self) -> Mapping[int, list[Mark]]:
+        """Where the quotes of claims and conflicts stand in the passages, by the number of the passage."""
         found: dict[int, list[Mark]] = defaultdict(list)
         for claim in self.claims:
             note = Note(self.say("passage.claim", number=claim.number), claim.look, f"claim-{claim.number}")
             self._find(claim.quote, claim.sources, f"quote {claim.look}", note, found)
-        for conflict in self.conflicts:
-            note = Note(self.say("passage.conflict", number=conflict.number), "ask", f"conflict-{conflict.number}")
-            for source, quote in conflict.statements:
+        for n, (_, statements) in enumerate(self.conflicts, start=1):
+            note = Note(self.say("passage.conflict", number=n), "ask", f"conflict-{n}")
+            for source, quote in statements:
                 self._find(quote, [source], "quote stated", note, found)
         return found
 
-    def _find(self, quote: str, sources: Iterable[Source], look: str, note: Note, found: dict[int, list[Mark]]) -> None:
+    def _find(
+        self, quote: str, sources: Iterable[SourceLinks], look: str, note: Note, found: dict[int, list[Mark]]
+    ) -> None:
         for n in [n for source in sources for n in source.passages if quote]:
-            start = self._given[n - 1].text.find(quote)
+            start = self._passages[n - 1].text.find(quote)
             if start >= 0:
                 found[n].append(Mark(start, start + len(quote), look, note))
 
@@ -352,21 +317,13 @@ class Packet:
 
     # how it was checked, and how to check it
 
-    @property
-    def checks(self) -> list[Check]:
-        return [
-            Check(
-                validator=text(row, "validator"),
-                outcome=text(row, "outcome"),
-                gate=text(row, "gate"),
-                stage=text(row, "stage"),
-                reason=text(row, "reason"),
-                detail=text(row, "detail"),
-                elapsed=number(row, "elapsed_ms", ".2f"),
-                repaired=row.get("repaired") is True,
-            )
-            for row in rows(self.verdict, "findings")
-        ]
+    def tone(self, finding: Mapping[str, Any]) -> str:
+        """Red where a finding decides: a crash, or a hard gate that was not repaired."""
+        outcome = text(finding, "outcome")
+        is_hard = text(finding, "gate") == "hard" and finding.get("repaired") is not True
+        if outcome == "errored" or (outcome == "flagged" and is_hard):
+            return "bad"
+        return OUTCOME_TONES.get(outcome, "plain odd")
 
     @property
     def reviews(self) -> list[tuple[str, str, str, str, str]]:
@@ -386,20 +343,17 @@ class Packet:
 
     def _own_facts(self) -> dict[str, str]:
         verdict, request = self.verdict, self.case.request
-        own = {
-            "trace id": text(verdict, "validator_trace_id"),
-            "request id": text(verdict, "request_id"),
-            "policy hash": text(verdict, "policy_hash"),
-            "model id": text(verdict, "model_id"),
-            "package version": text(verdict, "version"),
-        }
+        own = {name: text(verdict, key) for name, key in OWN_FACTS.items()}
         if request is None:
             return own
         metadata, confidence = request.metadata, request.generation_confidence
-        extra = metadata.model_extra
         return own | {
             "domain": metadata.domain or "",
             "session": metadata.session_id or "",
             "generation confidence": "" if confidence is None else f"{confidence:.2f}",
-            "other metadata": json.dumps(extra, ensure_ascii=False, default=str) if extra else "",
+            "other metadata": self.unnamed_fields(metadata),
         }
+
+    def unnamed_fields(self, given: RetrievedPassage | Metadata) -> str:
+        """Fields that the contract does not name."""
+        return json.dumps(given.model_extra, ensure_ascii=False, default=str) if given.model_extra else ""

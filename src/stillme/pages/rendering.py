@@ -23,7 +23,7 @@ from stillme.languages import language_of
 from stillme.pages import markdown
 from stillme.pages.text import Code, on_one_line
 
-__all__ = ["BLANK", "Words", "chart_style", "render", "style"]
+__all__ = ["BLANK", "PageWords", "chart_style", "render", "style"]
 
 # Letters, marks and selectors that Unicode calls printable and that leave no mark of their own.
 BLANK: Final = frozenset(
@@ -38,7 +38,7 @@ def render(template: str, **view: Any) -> Markup:
     return Markup(_environment(template.rpartition(".")[2]).get_template(template).render(view))  # noqa: S704
 
 
-class Words:
+class PageWords:
     """The interface words of the pages in one language."""
 
     def __init__(self, language: str) -> None:
@@ -109,11 +109,7 @@ def _pixels(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-ESCAPING: Final[dict[str, Callable[[str], Markup]]] = {
-    "html": _in_html,
-    "svg": _in_attribute,
-    "md": markdown.escaped,
-}
+ESCAPING: Final[dict[str, Callable[[str], Markup]]] = {"html": _in_html, "svg": _in_attribute, "md": markdown.escaped}
 
 
 @cache

@@ -22,8 +22,8 @@ from stillme.contract import Mode
 from stillme.errors import PolicyError
 from stillme.languages import DEFAULT, is_served
 from stillme.policy.instances import built, fingerprint_of, plain
-from stillme.policy.problems import PROBLEMS_SHOWN, Problem, misfits, validator_problems, worded
-from stillme.policy.reader import PRESET_FILES, PRESETS, Preset, Source, file_bytes, parsed
+from stillme.policy.problems import PROBLEMS_SHOWN, PolicyProblem, misfits, validator_problems, worded
+from stillme.policy.reader import PRESET_FILES, PRESETS, PolicySource, Preset, file_bytes, parsed
 from stillme.policy.sections import (
     STRICT,
     Audit,
@@ -92,7 +92,7 @@ class Policy(BaseModel):
 
     def __init__(self, /, **settings: Any) -> None:
         """The preset with these settings changed, checked as `load` checks a file."""
-        _fill(self, Source(settings))
+        _fill(self, PolicySource(settings))
 
     @classmethod
     def load(cls, source: Policy | Mapping[str, Any] | str | os.PathLike[str] | None = None) -> Policy:
@@ -100,7 +100,7 @@ class Policy(BaseModel):
         if isinstance(source, Policy):
             return source
         if isinstance(source, Mapping):
-            return policy_from(Source(source))
+            return policy_from(PolicySource(source))
         if source is None or (isinstance(source, str) and source in PRESETS):
             return _preset(source or "lite")
         if isinstance(source, str | os.PathLike):
@@ -113,7 +113,7 @@ class Policy(BaseModel):
         if "extends" in changes:
             raise PolicyError("extends cannot be changed on a loaded policy: load it from the other preset")
         return policy_from(
-            Source(_merged(self.model_dump(mode="json", exclude_unset=True), _without_empty_sections(changes)))
+            PolicySource(_merged(self.model_dump(mode="json", exclude_unset=True), _without_empty_sections(changes)))
         )
 
     def message(self, kind: MessageKind, language: str) -> str | None:
@@ -232,7 +232,7 @@ _Place = tuple[Slot, ConfiguredValidator | None]
 _BUILDING = threading.RLock()
 
 
-def policy_from(source: Source) -> Policy:
+def policy_from(source: PolicySource) -> Policy:
     """The policy that the source describes, or a PolicyError with every problem it has."""
     policy = Policy.__new__(Policy)
     _fill(policy, source)
@@ -241,7 +241,7 @@ def policy_from(source: Source) -> Policy:
 
 @cache
 def _preset(name: str) -> Policy:
-    return policy_from(Source({"extends": name}))
+    return policy_from(PolicySource({"extends": name}))
 
 
 @cache
@@ -252,13 +252,13 @@ def _preset_settings(name: str) -> dict[str, Any]:
     return _merged(_preset_settings(settings["extends"]) if "extends" in settings else {}, settings)
 
 
-def _fill(policy: Policy, source: Source) -> None:
+def _fill(policy: Policy, source: PolicySource) -> None:
     """Make `policy` what the source says, or raise with every problem it has."""
     settings = _without_empty_sections(source.settings)
     extends = settings.get("extends")
     base = _preset_settings(extends if isinstance(extends, str) and extends in PRESETS else "lite")
     merged = _merged(base, settings)
-    problems: list[Problem] = []
+    problems: list[PolicyProblem] = []
     try:
         Policy.__pydantic_validator__.validate_python(merged, self_instance=policy)
     except ValidationError as error:

@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from stillme.errors import PolicyError, nearest, shown
 from stillme.policy.instances import built
-from stillme.policy.reader import KeyPath, Source, dotted
+from stillme.policy.reader import KeyPath, PolicySource, dotted
 from stillme.policy.sections import ValidatorOptions
 from stillme.validators.registry import BUILT_IN, CHAIN, Parameter, Slot, parameters, validator_class
 
-__all__ = ["Problem", "misfits", "validator_problems", "worded"]
+__all__ = ["PolicyProblem", "misfits", "validator_problems", "worded"]
 
 PROBLEMS_SHOWN = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Problem:
+class PolicyProblem:
     """One thing that is wrong, and the key where it is."""
 
     path: KeyPath
     text: str
 
 
-def worded(problems: list[Problem], source: Source) -> str:
+def worded(problems: list[PolicyProblem], source: PolicySource) -> str:
     """The first problems, in the order of the file, one a line, each with its place."""
     placed = sorted(((source.line(problem.path) or 0, problem.text) for problem in problems), key=lambda pair: pair[0])
     lines = [f"{text} ({source.file} line {line})" if line else text for line, text in placed[:PROBLEMS_SHOWN]]
     return "\n".join(lines if len(placed) <= PROBLEMS_SHOWN else [*lines, "and more"])
 
 
-def misfits(error: ValidationError, source: Source, schema: dict[str, Any]) -> Iterator[Problem]:
+def misfits(error: ValidationError, source: PolicySource, schema: dict[str, Any]) -> Iterator[PolicyProblem]:
     """What pydantic found, in the order of the file; `schema` is that of the whole policy."""
-    errors = sorted(error.errors(include_url=False), key=lambda found: source.line(found["loc"]) or 0)
-    for found in errors[: PROBLEMS_SHOWN + 1]:
-        path: KeyPath = tuple(part for part in found["loc"] if part != "[key]")
-        yield Problem(path, _misfit(schema, path, found["type"], found["msg"], found["input"]))
+    errors = sorted(error.errors(include_url=False), key=lambda problem: source.line(problem["loc"]) or 0)
+    for problem in errors[: PROBLEMS_SHOWN + 1]:
+        path: KeyPath = tuple(part for part in problem["loc"] if part != "[key]")
+        yield PolicyProblem(path, _misfit(schema, path, problem["type"], problem["msg"], problem["input"]))
 
 
 def _misfit(schema: dict[str, Any], path: KeyPath, kind: str, message: str, value: object) -> str:
@@ -62,20 +62,22 @@ def _unknown_key(schema: dict[str, Any], path: KeyPath) -> str:
     elsewhere = [
         f"{name}.{key}" for name in schema["properties"] if key in _node(schema, (name,)).get("properties", {})
     ]
-    guess = elsewhere[0] if elsewhere else f"validators.{key}" if key in BUILT_IN else nearest(key, valid)
-    hint = f"did you mean {guess}? " if guess else ""
-    return f"unknown key {dotted(path)}: {hint}valid keys: {', '.join(valid)}"
+    elsewhere += [f"validators.{key}"] if key in BUILT_IN else []
+    return f"unknown key {dotted(path)}: {_valid_keys(next(iter(elsewhere), None) or nearest(key, valid), valid)}"
 
 
-def validator_problems(given: object) -> Iterator[Problem]:
+def _valid_keys(guess: str | None, valid: Iterable[str]) -> str:
+    return f"{f'did you mean {guess}? ' if guess else ''}valid keys: {', '.join(valid)}"
+
+
+def validator_problems(given: object) -> Iterator[PolicyProblem]:
     """What is wrong under `validators`, beyond the types of the options that all of them have."""
-    if isinstance(given, Mapping):
-        for name, options in given.items():
-            if isinstance(name, str):
-                yield from _option_problems(name, options if isinstance(options, Mapping) else {})
+    for name, options in given.items() if isinstance(given, Mapping) else ():
+        if isinstance(name, str):
+            yield from _option_problems(name, options if isinstance(options, Mapping) else {})
 
 
-def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[Problem]:
+def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[PolicyProblem]:
     """What is wrong with one entry under `validators`; the class is imported only if its parameters are set."""
     path = ("validators", name)
     given = {key: value for key, value in options.items() if isinstance(key, str)}
@@ -85,18 +87,20 @@ def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[Problem]
     try:
         cls = validator_class(name)
     except PolicyError as error:
-        yield Problem(path, f"{dotted(path)}: {error}")
+        yield PolicyProblem(path, f"{dotted(path)}: {error}")
         return
     known = parameters(cls)
     problems = [
-        Problem((*path, key), text) for key, value in settings.items() if (text := _unfit(name, key, value, known))
+        PolicyProblem((*path, key), text)
+        for key, value in settings.items()
+        if (text := _unfit(name, key, value, known))
     ]
     yield from problems
     if not problems and options.get("enabled") is not False:
         try:
             built(cls, next((slot for slot in CHAIN if slot.name == name), Slot(name, "draft")), settings)
         except PolicyError as error:
-            yield Problem(path, str(error))
+            yield PolicyProblem(path, str(error))
 
 
 def _unfit(name: str, key: str, value: object, known: Mapping[str, Parameter]) -> str | None:
@@ -104,9 +108,7 @@ def _unfit(name: str, key: str, value: object, known: Mapping[str, Parameter]) -
     path: KeyPath = ("validators", name, key)
     if key not in known:
         valid = [*ValidatorOptions.model_fields, *(each for each, parameter in known.items() if parameter.schema)]
-        guess = nearest(key, valid)
-        hint = f"did you mean {guess}? " if guess else ""
-        return f"unknown parameter {dotted(path)}: {hint}valid keys: {', '.join(valid)}"
+        return f"unknown parameter {dotted(path)}: {_valid_keys(nearest(key, valid), valid)}"
     schema = known[key].schema
     if schema is None:
         return f"{dotted(path)} cannot be set in a policy: give Guard an instance, validators=[{name}({key}=...)]"
@@ -143,10 +145,9 @@ def _kind(node: Mapping[str, Any], is_number: bool = False) -> str:
     if "enum" in node:
         return f"one of {', '.join(str(choice) for choice in node['enum'])}"
     kind = node.get("type")
-    if kind in ("number", "integer"):
-        return _range(
-            node, "" if is_number and kind == "number" else "a number " if kind == "number" else "a whole number "
-        )
+    nouns = {"number": "" if is_number else "a number ", "integer": "a whole number "}
+    if kind in nouns:
+        return _range(node, nouns[str(kind)])
     if kind == "array":
         return f"a list of {_kind(node.get('items', {}))}"
     if kind == "object":

@@ -16,7 +16,7 @@ import yaml
 
 from stillme.errors import PolicyError, nearest, shown
 
-__all__ = ["KeyPath", "Source", "dotted", "file_bytes", "parsed", "policy_here"]
+__all__ = ["KeyPath", "PolicySource", "dotted", "file_bytes", "parsed", "policy_here"]
 
 Preset = Literal["lite", "book", "strict"]
 KeyPath = tuple[str | int, ...]
@@ -31,7 +31,7 @@ MAX_DEPTH = 12
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Source:
+class PolicySource:
     """Settings as they were given; for a file also its name and the line of every key."""
 
     settings: Mapping[str, Any]
@@ -73,7 +73,7 @@ def file_bytes(path: Path) -> bytes:
     return content
 
 
-def parsed(content: bytes, file: str) -> Source:
+def parsed(content: bytes, file: str) -> PolicySource:
     """The settings in a YAML file, with the line of every key."""
     try:
         text = content.decode("utf-8-sig")
@@ -87,7 +87,7 @@ def parsed(content: bytes, file: str) -> Source:
         raise PolicyError(_syntax_problem(error, text, file)) from None
     if settings is not None and not isinstance(settings, dict):
         raise PolicyError(f"a policy is a mapping of keys to values, got {shown(settings)} ({file} line 1)")
-    return Source(settings or {}, file, reader.lines)
+    return PolicySource(settings or {}, file, reader.lines)
 
 
 def _syntax_problem(error: yaml.YAMLError, text: str, file: str) -> str:

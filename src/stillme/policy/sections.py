@@ -4,57 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from stillme.errors import PolicyError
 
 __all__ = [
-    "Audit",
-    "Behavior",
-    "Calibration",
-    "Confidence",
-    "Grounding",
-    "Limits",
-    "Message",
-    "Messages",
-    "Output",
-    "Retention",
-    "RetentionRule",
-    "Rollout",
-    "Thresholds",
-    "ValidatorOptions",
-]
+    "Audit", "Behavior", "Calibration", "Confidence", "Grounding", "Limits", "Message", "Messages", "Output",
+    "Retention", "RetentionRule", "Rollout", "Thresholds", "ValidatorOptions",
+]  # fmt: skip
 
 MAX_MESSAGE_CHARS = 4_000
 
 STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-# The sections are validated as parts of Policy only: their own validators need not be built at import.
-SECTION = ConfigDict(**STRICT, defer_build=True)
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 
 
-class Thresholds(BaseModel):
-    """How similar the best passage must be to the question; below fails, equal passes."""
+class PolicySection(BaseModel):
+    """A part of a policy: validated as that only, so its own validator need not be built at import."""
 
-    model_config = SECTION
+    model_config = ConfigDict(**STRICT, defer_build=True)
+
+
+class Thresholds(PolicySection):
+    """How similar the best passage must be to the question; below fails, equal passes."""
 
     min_similarity_for_factual: Share = Field(0.45, description="for a question that asks for facts")
     min_similarity_for_source_required: Share = Field(0.50, description="for a question that asks for sources")
 
 
-class Behavior(BaseModel):
+class Behavior(PolicySection):
     """Switches over several validators; a setting under `validators` wins over them."""
-
-    model_config = SECTION
 
     enforce_no_source_refusal: bool = Field(True, description="false makes SourceRequired soft")
     enforce_anti_anthropomorphism: bool = Field(True, description="false switches both identity validators off")
@@ -64,10 +44,8 @@ class Behavior(BaseModel):
     )
 
 
-class Grounding(BaseModel):
+class Grounding(PolicySection):
     """What judges whether the passages support a claim."""
-
-    model_config = SECTION
 
     model: Literal["shipped", "none"] = Field(
         "shipped", description="shipped: exact features, then the model that comes with the package; none: no model"
@@ -77,10 +55,8 @@ class Grounding(BaseModel):
     )
 
 
-class Output(BaseModel):
+class Output(PolicySection):
     """What a verdict shows; the audit store keeps everything."""
-
-    model_config = SECTION
 
     include_validator_trace: bool = Field(True, description="false empties findings and the trace id")
     include_reason_codes: bool = Field(True, description="false empties reasons")
@@ -89,7 +65,7 @@ class Output(BaseModel):
 class ValidatorOptions(BaseModel):
     """What every validator has; any other key is a parameter of that validator."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(**STRICT | {"extra": "allow"}, defer_build=True)
 
     enabled: bool | None = Field(
         None, description="false switches it off, true switches it on whatever `behavior` says"
@@ -116,10 +92,8 @@ def _in_both_languages(value: object) -> object:
 Wording = Annotated[str, AfterValidator(_sayable)]
 
 
-class Message(BaseModel):
+class Message(PolicySection):
     """The operator's own wording; a language that is not given keeps the built-in wording."""
-
-    model_config = SECTION
 
     en: Wording | None = None
     vi: Wording | None = None
@@ -131,25 +105,21 @@ _MESSAGE_SCHEMA: dict[str, Any] = {
         _TEXT_SCHEMA,
         {"type": "object", "properties": {"en": _TEXT_SCHEMA, "vi": _TEXT_SCHEMA}, "additionalProperties": False},
         {"type": "null"},
-    ],
+    ]
 }
 OwnMessage = Annotated[Message | None, BeforeValidator(_in_both_languages), WithJsonSchema(_MESSAGE_SCHEMA)]
 
 
-class Messages(BaseModel):
+class Messages(PolicySection):
     """Wording that replaces the built-in one: one text for all, or one for each language."""
-
-    model_config = SECTION
 
     refusal: OwnMessage = Field(None, description="what a refused user reads")
     clarify: OwnMessage = Field(None, description="what a user who is asked back reads")
     disclaimer: OwnMessage = Field(None, description="what goes with an answer delivered with a warning")
 
 
-class Limits(BaseModel):
+class Limits(PolicySection):
     """The largest request that is accepted; over a limit is an input error, nothing is cut."""
-
-    model_config = SECTION
 
     query_chars: Count = Field(8_000, description="characters of the question")
     draft_chars: Count = Field(64_000, description="characters of the draft answer")
@@ -168,10 +138,8 @@ class Limits(BaseModel):
     metadata_chars: Count = Field(64_000, description="characters of the extra keys and values of one of those")
 
 
-class Confidence(BaseModel):
+class Confidence(PolicySection):
     """Where the bands of the probability that the answer is supported begin."""
-
-    model_config = SECTION
 
     high: Share = Field(0.85, description="from here the band is high")
     medium: Share = Field(0.6, description="from here it is medium, below it is low")
@@ -194,29 +162,23 @@ def _redactable(value: dict[str, str | bool]) -> dict[str, str | bool]:
     return value
 
 
-class RetentionRule(BaseModel):
+class RetentionRule(PolicySection):
     """How long records of one class are kept; null keeps them."""
-
-    model_config = SECTION
 
     text_days: Count | None = Field(None, description="days until the texts go; the rest of the record stays")
     days: Count | None = Field(None, description="days until all but the hashes goes")
     max_mb: Count | None = Field(None, description="megabytes of records and texts; the oldest go first")
 
 
-class Retention(BaseModel):
+class Retention(PolicySection):
     """What `stillme audit prune` removes, for each class of records."""
-
-    model_config = SECTION
 
     verdict: RetentionRule = Field(default_factory=RetentionRule)
     review: RetentionRule = Field(default_factory=RetentionRule)
 
 
-class Rollout(BaseModel):
+class Rollout(PolicySection):
     """What has to hold before the mode goes from monitor to warn and from warn to enforce; `stillme rollout status` computes it."""
-
-    model_config = SECTION
 
     min_days: Count = Field(7, description="days in the current mode")
     min_verdicts: Count = Field(1000, description="verdicts in the current mode")
@@ -235,10 +197,8 @@ class Rollout(BaseModel):
     )
 
 
-class Calibration(BaseModel):
+class Calibration(PolicySection):
     """Where thresholds of this policy come from, as `stillme calibrate` writes it: verdicts are `calibrated` while it applies."""
-
-    model_config = SECTION
 
     at: str = Field(description="when it was made, ISO 8601")
     model_id: str = Field(description="the grounding model that it holds for")
@@ -253,10 +213,8 @@ class Calibration(BaseModel):
     drifted: str | None = Field(None, description="why it no longer applies, if a comparison with traffic found that")
 
 
-class Audit(BaseModel):
+class Audit(PolicySection):
     """What the audit store keeps of a verdict, where one is given, and what happens when it cannot."""
-
-    model_config = SECTION
 
     content: Literal["full", "hashed", "none"] = Field(
         "full", description="keep texts as they are, as salted hashes, or not at all; the rest is always kept"

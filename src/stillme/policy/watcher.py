@@ -14,7 +14,7 @@ from typing import Any
 
 from stillme.errors import PolicyError, shown
 from stillme.policy.model import Policy, policy_from
-from stillme.policy.reader import Source, file_bytes, parsed
+from stillme.policy.reader import PolicySource, file_bytes, parsed
 
 __all__ = ["PolicyWatcher"]
 
@@ -117,13 +117,11 @@ class PolicyWatcher:
             thread.join()
 
     def __enter__(self) -> PolicyWatcher:
-        """Start following."""
         return self.start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop following."""
         self.stop()
 
     def _follow(self, stopping: threading.Event) -> None:
@@ -159,11 +157,11 @@ class PolicyWatcher:
     def _loaded(self, content: bytes) -> Policy:
         """The policy in the file, built, so that nothing about it can fail once it is in force."""
         source = parsed(content, self._path.name)
-        if not source.settings and self.policy != self._policy_from(Source({})):
+        if not source.settings and self.policy != self._policy_from(PolicySource({})):
             raise PolicyError(f"{self._path.name} is empty: a running policy is not dropped for that")
         return self._policy_from(source)
 
-    def _policy_from(self, source: Source) -> Policy:
+    def _policy_from(self, source: PolicySource) -> Policy:
         policy = policy_from(dataclasses.replace(source, settings={**self._defaults, **source.settings}))
         if self._changes:
             policy = policy.with_changes(self._changes)
@@ -182,10 +180,10 @@ class PolicyWatcher:
 
     def _file_stamp(self) -> tuple[int, ...] | None:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except (OSError, ValueError):
             return None
-        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _steady_bytes(path: Path, judged: bytes | None) -> bytes | None:

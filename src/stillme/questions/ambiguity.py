@@ -172,7 +172,7 @@ def _subject(statement: Statement) -> Name | None:
 def _head_and_option(
     statement: Statement, subject: Name, asked: set[str], kinds: set[str], by_reference: bool
 ) -> tuple[str, Option | None]:
-    """The kind of thing the subject is ('plan' of 'the Starter plan', 'gói' of 'Gói Gia Đình'), and what tells it from others."""
+    """The kind of thing the subject is ('plan' of 'the Starter plan'), and what tells it from others."""
     text = statement.reading.text
     words = text.words
     inside = [i for i in range(subject.first, subject.last) if words[i].word or words[i].number]
@@ -182,7 +182,7 @@ def _head_and_option(
     head = next((i for i in inside if words[i].stem in asked), None)
     if last < statement.last and words[last].lower in kinds and not words[last].capital:
         head, last = last, last + 1
-    if head is None:  # 'Chi nhánh Chợ Mới': the kind of thing stands before the name
+    if head is None:  # the kind of thing stands before the name
         head = next((i for i in range(statement.first, subject.first) if words[i].stem in asked), None)
     if head is None and len(inside) < 2:
         return "", None

@@ -14,7 +14,9 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Final
 
-from stillme.figures.comparing import Quantity, agrees, find_quantities, rivals
+from stillme.figures.comparing import agrees, rivals
+from stillme.figures.quantity import Quantity
+from stillme.figures.words import find_quantities
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import CLAUSE_MARKS, Statement
 from stillme.languages import DEFAULT, accented_language, compiled, load, word_rules, word_set
@@ -23,7 +25,7 @@ from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
 from stillme.text.tokens import Sentence, Text, fold
 
-__all__ = ["FEATURES", "KINDS", "Answer", "Place", "Question", "Span", "read_answers", "weighed"]
+__all__ = ["FEATURES", "KINDS", "AnswerSpan", "Place", "PossibleAnswer", "Question", "read_answers", "weighed"]
 
 FEATURES: Final = (
     "bias", "words", "words_near", "rare", "name", "name_in_passage", "near_word", "near_name", "behind_word", "before_word",
@@ -44,7 +46,7 @@ FAR: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class AnswerSpan:
     """Tokens `first` to `last` (exclusive) of a text, with the figure or the name they are, if they are one."""
 
     first: int
@@ -103,7 +105,7 @@ class Question:
         return False
 
     def _focus(self, rest: Sequence[int], asking: int) -> Iterable[int]:
-        """The words that say what is asked for: 'sport' of 'what sport', 'môn' of 'môn nào'."""
+        """The words that say what is asked for: 'sport' of 'what sport'."""
         lowers = self.text.lowers
         behind = next((i for i, lower in enumerate(lowers) if lower in word_set("answers", "asking_behind")), None)
         if behind is not None:
@@ -153,12 +155,12 @@ class Place:
         )
 
 
-class Answer:
+class PossibleAnswer:
     """What a passage may answer: a span of one of its statements, and how likely it answers the question, in log odds."""
 
     __slots__ = ("log_odds", "passage", "place", "span", "stems", "words")
 
-    def __init__(self, passage: int, place: Place, span: Span, log_odds: float) -> None:
+    def __init__(self, passage: int, place: Place, span: AnswerSpan, log_odds: float) -> None:
         self.passage, self.place, self.span, self.log_odds = passage, place, span, log_odds
         self.words = place.statement.reading.text.words[span.first : span.last]
         self.stems = frozenset(w.stem for w in self.words if w.content)
@@ -168,25 +170,25 @@ class Answer:
         """The span as the passage writes it."""
         return self.place.statement.reading.text.slice(self.span.first, self.span.last)
 
-    def trimmed(self, start: int, end: int) -> Answer:
+    def trimmed(self, start: int, end: int) -> PossibleAnswer:
         """The same without some words at its start and at its end."""
-        span = Span(self.span.first + start, self.span.last - end)
-        return Answer(self.passage, self.place, span, self.log_odds)
+        span = AnswerSpan(self.span.first + start, self.span.last - end)
+        return PossibleAnswer(self.passage, self.place, span, self.log_odds)
 
 
-def _spans(place: Place) -> Iterator[Span]:
+def _spans(place: Place) -> Iterator[AnswerSpan]:
     """The spans of a statement of the kind that is asked for."""
     question, statement = place.question, place.statement
     if question.kind in ("date", "figure"):
         for q in statement.quantities:
             fits = (q.dimension == "date") == (question.kind == "date") and q.dimension != "label"
             if fits and not any(agrees(q, asked) for asked in question.quantities):
-                yield Span(q.first, q.last, q)
+                yield AnswerSpan(q.first, q.last, q)
         return
     if question.kind != "thing":
         for name in statement.names:
             if question.parts.isdisjoint(name.parts):
-                yield Span(name.first, name.last, name)
+                yield AnswerSpan(name.first, name.last, name)
     if question.kind != "person":
         words = statement.reading.text.words
         for span in _phrases(place):
@@ -194,7 +196,7 @@ def _spans(place: Place) -> Iterator[Span]:
                 yield span
 
 
-def _phrases(place: Place) -> Iterator[Span]:
+def _phrases(place: Place) -> Iterator[AnswerSpan]:
     """Runs of words that carry content and are not the question's."""
     statement, words = place.statement, place.statement.reading.text.words
     start: int | None = None
@@ -203,13 +205,13 @@ def _phrases(place: Place) -> Iterator[Span]:
         inside = own and i not in place.hits and i not in place.named
         if start is not None and (not inside or i - start >= LONGEST_PHRASE):
             if any(len(w.text) > 1 for w in words[start:i]):
-                yield Span(start, i)
+                yield AnswerSpan(start, i)
             start = None
         if inside and start is None:
             start = i
 
 
-def _led(place: Place, span: Span) -> bool:
+def _led(place: Place, span: AnswerSpan) -> bool:
     """Whether a word that leads to such an answer stands before it, behind an article at the most."""
     lowers, first = place.statement.reading.text.lowers, place.statement.first
     at = span.first - 1
@@ -218,7 +220,7 @@ def _led(place: Place, span: Span) -> bool:
     return at >= first and lowers[at] in _leads()[place.question.kind]
 
 
-def _nearness(places: Sequence[int], span: Span) -> float:
+def _nearness(places: Sequence[int], span: AnswerSpan) -> float:
     """1 next to one of the places, 0 far from all of them; the places are in order."""
     at = bisect_left(places, span.first)
     gaps = [span.first - places[at - 1]] if at else []
@@ -227,7 +229,7 @@ def _nearness(places: Sequence[int], span: Span) -> float:
     return max(0.0, 1 - (min(gaps) - 1) / FAR) if gaps else 0.0
 
 
-def _neighbours(place: Place, span: Span) -> tuple[int, int]:
+def _neighbours(place: Place, span: AnswerSpan) -> tuple[int, int]:
     """The nearest tokens before and behind the span that carry content or part clauses."""
     statement, words = place.statement, place.statement.reading.text.words
     before, behind = span.first - 1, span.last
@@ -238,7 +240,7 @@ def _neighbours(place: Place, span: Span) -> tuple[int, int]:
     return before, behind
 
 
-def _defined(place: Place, span: Span) -> bool:
+def _defined(place: Place, span: AnswerSpan) -> bool:
     """Whether the statement opens with the question's name and the span stands soon behind a copula."""
     opens = bool(place.name_places) and place.name_places[0] - place.statement.first <= 1
     lowers = place.statement.reading.text.lowers
@@ -254,7 +256,7 @@ def _opened_by_another(place: Place) -> bool:
     return bool(names) and names[0].first - place.statement.first <= 2 and question.parts.isdisjoint(names[0].parts)
 
 
-def _features(place: Place, span: Span, alone: float, known: float, rare: float) -> tuple[float, ...]:
+def _features(place: Place, span: AnswerSpan, alone: float, known: float, rare: float) -> tuple[float, ...]:
     """What the probability is computed from; the order is that of FEATURES."""
     question, statement = place.question, place.statement
     words, total = statement.reading.text.words, max(1, len(place.wanted))
@@ -296,7 +298,7 @@ class _Weights:
         return sum(self._worth.get(stem, 0.0) for stem in sorted(place.said)) / self._total
 
 
-def weighed(question: Question, library: Library) -> Iterator[tuple[int, Place, Span, tuple[float, ...]]]:
+def weighed(question: Question, library: Library) -> Iterator[tuple[int, Place, AnswerSpan, tuple[float, ...]]]:
     """For each passage the spans that may answer, with their features, from the statements that say most of the question."""
     wanted = question.words_in(library)
     stems = wanted | frozenset(w.stem for name in question.names for w in question.text.words[name.first : name.last])
@@ -325,14 +327,16 @@ def _fitted() -> dict[str, tuple[float, ...]]:
 
 def read_answers(
     question: Question, library: Library, fitted: Mapping[str, Sequence[float]] | None = None
-) -> dict[int, list[Answer]]:
+) -> dict[int, list[PossibleAnswer]]:
     """For each passage that may answer the question its likeliest answers, best first; `fitted` are other weights."""
     weights = (fitted or _fitted())[question.kind]
-    found: dict[int, list[tuple[float, Place, Span]]] = {}
+    found: dict[int, list[tuple[float, Place, AnswerSpan]]] = {}
     for passage, place, span, features in weighed(question, library):
         log_odds = round(sum(w * x for w, x in zip(weights, features, strict=True)), 4)
         if log_odds >= LEAST_LIKELY:
             found.setdefault(passage, []).append((log_odds, place, span))
     for spans in found.values():
         spans.sort(key=itemgetter(0), reverse=True)
-    return {n: [Answer(n, place, span, z) for z, place, span in spans[:MOST_ANSWERS]] for n, spans in found.items()}
+    return {
+        n: [PossibleAnswer(n, place, span, z) for z, place, span in spans[:MOST_ANSWERS]] for n, spans in found.items()
+    }

@@ -14,12 +14,12 @@ from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Reading, Statement, cues
 from stillme.languages import word_set
 from stillme.questions.answers import Question
-from stillme.questions.disagreement import Judge, Rival, find_rivals
+from stillme.questions.disagreement import Rival, find_rivals
 from stillme.stopping import watched
 from stillme.text.concepts import opposite_stems
 from stillme.text.tokens import Text
 
-__all__ = ["Disagreement", "find_conflicts"]
+__all__ = ["PassageConflict", "find_conflicts"]
 
 LEAST_SHARED: Final = 2
 LEAST_ALIKE: Final = 0.4
@@ -31,7 +31,7 @@ DIFFERENT_SUBJECT: Final = frozenset({"name", "name missing", "roles", "binding"
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class PassageConflict:
     """Two passages that say incompatible things: what about, and where each says it (character ranges of their texts)."""
 
     passages: tuple[int, int]
@@ -41,36 +41,35 @@ class Disagreement:
     values: tuple[str, str]
 
 
-def find_conflicts(library: Library, query: Text | None = None, judge: Judge | None = None) -> list[Disagreement]:
+def find_conflicts(library: Library, query: Text | None = None) -> list[PassageConflict]:
     """Every pair of sources that disagrees, once for each thing they disagree on; with a query, also on its answer."""
     if len({p.source_id for p in library.passages}) < 2:
         return []
-    found: dict[tuple[int, int, str], Disagreement] = {}
+    found: dict[tuple[int, int, str], PassageConflict] = {}
     for a, b in watched(_related(library)):
         disagreement = _compare(library, library.places[a], library.places[b])
         if disagreement is not None:
             found.setdefault((*disagreement.passages, disagreement.about), disagreement)
-    return [*found.values(), *_answers(library, query, judge, {(d.passages, d.spans) for d in found.values()})]
+    return [*found.values(), *_answers(library, query, {(d.passages, d.spans) for d in found.values()})]
 
 
 def _answers(
     library: Library,
     query: Text | None,
-    judge: Judge | None,
     known: set[tuple[tuple[int, int], tuple[tuple[int, int], tuple[int, int]]]],
-) -> list[Disagreement]:
+) -> list[PassageConflict]:
     """The answers to the question that disagree, but for those whose statements are known to disagree."""
     question = Question.of(query)
     if question is None:
         return []
-    found = [_answered(question, rival) for rival in find_rivals(question, library, judge)]
+    found = [_answered(question, rival) for rival in find_rivals(question, library)]
     return [d for d in found if (d.passages, d.spans) not in known]
 
 
-def _answered(question: Question, rival: Rival) -> Disagreement:
+def _answered(question: Question, rival: Rival) -> PassageConflict:
     one, other = rival.answers
     spans = [(a.place.statement.sentence.start, a.place.statement.sentence.end) for a in rival.answers]
-    return Disagreement(
+    return PassageConflict(
         (one.passage, other.passage),
         ANSWER_KINDS[question.kind],
         question.about,
@@ -102,7 +101,7 @@ def _related(library: Library) -> list[tuple[int, int]]:
     return related
 
 
-def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, Statement]) -> Disagreement | None:
+def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, Statement]) -> PassageConflict | None:
     """The shorter statement laid against the longer one, as if it were a claim."""
     if len(first[1].content) > len(second[1].content):
         second, first = first, second
@@ -120,7 +119,7 @@ def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, 
     )
     sides = sorted([(n, mine, value), (m, theirs, objection.instead)], key=lambda side: side[0])
     spans = tuple((s.sentence.start, s.sentence.end) for _, s, _ in sides)
-    return Disagreement(
+    return PassageConflict(
         (sides[0][0], sides[1][0]), objection.kind, about, (spans[0], spans[1]), (sides[0][2], sides[1][2])
     )
 

@@ -2,35 +2,31 @@
 
 Each passage's likely answers (answers.py) are laid side by side. Two of them disagree if neither passage holds the other's answer and
 nothing shows that they speak of two matters; how likely that is follows from how likely each is an answer and how alike the statements are
-around it. A judge, if there is one, is asked about the pairs that this leaves open. The figures are fitted by
+around it. The figures are fitted by
 training/fit_conflicts.py and stand in languages/conflicts.yaml.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Final
 
-from stillme.figures.comparing import Quantity, agrees, rivals
+from stillme.figures.comparing import agrees, rivals
+from stillme.figures.quantity import Quantity
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
 from stillme.languages import compiled, has, load
-from stillme.questions.answers import KINDS, Answer, Question, read_answers
+from stillme.questions.answers import KINDS, PossibleAnswer, Question, read_answers
 from stillme.text.names import Name
 
 __all__ = [
     "PAIR_FEATURES",
-    "Joining",
-    "Judge",
     "Rival",
     "Scale",
-    "against_each_other",
-    "best_rivals",
     "candidate_rivals",
     "find_rivals",
-    "joining",
     "scale",
 ]
 
@@ -38,18 +34,14 @@ __all__ = [
 COMPARED: Final = ("left", "right", "form", "length", "mentioned", "led")
 PAIR_FEATURES: Final = ("lower", "higher", "alike", "name", *KINDS, *COMPARED, "agreed")
 MOST_PASSAGES: Final = 12
-MOST_ASKED: Final = 4
 MOST_FIGURES: Final = 400
-AROUND: Final = 600
 SLOT: Final = 3
 NEARLY_SAME: Final = 0.4
 CLEAR: Final = 4.0
 NEAR: Final = 5
 FAR: Final = 30.0
 
-Pair = tuple[Answer, Answer]
-Judge = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-"""For each statement and text by how much it is likelier than not that the text contradicts the statement."""
+Pair = tuple[PossibleAnswer, PossibleAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +72,6 @@ class Scale:
         return round(sum(w * x for w, x in zip(self.weights, features, strict=True)), 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Joining:
-    """How the score of a pair and what a judge says of it become one: the pair disagrees where the sum is not negative."""
-
-    rule: float
-    against: float
-    bias: float
-    ask_from: float
-    settled: float
-    """From this score on nobody is asked."""
-
-    def disagree(self, score: float, against: float) -> bool:
-        """Whether the pair disagrees; each of the two statements has to speak against the other."""
-        return round(self.rule * score + self.against * max(-CLEAR, min(CLEAR, against)) + self.bias, 4) >= 0
-
-
 @compiled
 def scale() -> Scale:
     """The fitted scale."""
@@ -103,75 +79,20 @@ def scale() -> Scale:
     return Scale.of(found["weights"], float(found["threshold"]))
 
 
-@compiled
-def joining() -> Joining:
-    """The fitted joining of rules and judge."""
-    return Joining(**load("conflicts")["judge"])
-
-
-def find_rivals(question: Question, library: Library, judge: Judge | None = None) -> list[Rival]:
+def find_rivals(question: Question, library: Library) -> list[Rival]:
     """For each two sources that answer the question differently the pair of answers that shows it best."""
-    if judge is None:
-        return best_rivals(question, library, scale().threshold)
-    figures = joining()
-    found = best_rivals(question, library, figures.ask_from)
-    undecided = [r for r in found if r.score < figures.settled]
-    asked = sorted(undecided, key=lambda r: -r.score)[:MOST_ASKED]
-    judged = dict(zip(map(id, asked), against_each_other(asked, judge), strict=True))
-    return [
-        rival
-        for rival in found
-        if (
-            figures.disagree(rival.score, judged[id(rival)])
-            if id(rival) in judged
-            else rival.score >= scale().threshold
-        )
-    ]
-
-
-def best_rivals(question: Question, library: Library, least: float) -> list[Rival]:
-    """For each two sources the two answers that disagree most, if their score is not below `least`."""
     best: dict[tuple[int, int], Rival] = {}
-    measure = replace(scale(), threshold=least)
+    measure = scale()
     for pair, features in candidate_rivals(library, read_answers(question, library), measure):
         score = measure.score(features)
         key = (pair[0].passage, pair[1].passage)
-        if score >= least and (key not in best or score > best[key].score):
+        if score >= measure.threshold and (key not in best or score > best[key].score):
             best[key] = Rival(pair, score)
     return list(best.values())
 
 
-def against_each_other(rivals_found: Sequence[Rival], judge: Judge) -> list[float]:
-    """For each pair how much its statements contradict each other, by the weaker of the two directions."""
-    if not rivals_found:
-        return []
-    asked = [
-        (_said(mine), _said_around(theirs))
-        for rival in rivals_found
-        for mine, theirs in (rival.answers, rival.answers[::-1])
-    ]
-    found = judge(asked)
-    return [min(found[2 * k], found[2 * k + 1]) for k in range(len(rivals_found))]
-
-
-def _said(answer: Answer) -> str:
-    sentence = answer.place.statement.sentence
-    return answer.place.statement.reading.text.raw[sentence.start : sentence.end]
-
-
-def _said_around(answer: Answer) -> str:
-    """The statement with its neighbours, as long as that is not long."""
-    reading = answer.place.statement.reading
-    first = last = reading.statements.index(answer.place.statement)
-    start, end = answer.place.statement.sentence.start, answer.place.statement.sentence.end
-    while end - start < AROUND and (first > 0 or last < len(reading.statements) - 1):
-        first, last = max(0, first - 1), min(len(reading.statements) - 1, last + 1)
-        start, end = reading.statements[first].sentence.start, reading.statements[last].sentence.end
-    return reading.text.raw[start:end]
-
-
 def candidate_rivals(
-    library: Library, read: Mapping[int, Sequence[Answer]], measure: Scale | None = None
+    library: Library, read: Mapping[int, Sequence[PossibleAnswer]], measure: Scale | None = None
 ) -> Iterator[tuple[Pair, tuple[float, ...]]]:
     """Every two answers of different sources that may disagree, with their features; with a measure, those that may reach it."""
     sources = [p.source_id for p in library.passages]
@@ -182,7 +103,7 @@ def candidate_rivals(
 
 
 def _between(
-    library: Library, ours: Sequence[Answer], others: Sequence[Answer], measure: Scale | None
+    library: Library, ours: Sequence[PossibleAnswer], others: Sequence[PossibleAnswer], measure: Scale | None
 ) -> Iterator[tuple[Pair, tuple[float, ...]]]:
     """The candidates among the answers of two passages."""
     agreed: float | None = None
@@ -201,7 +122,7 @@ def _between(
             yield pair, (lower, higher, *statements, *_compared(*pair, agreed - lower))
 
 
-def _known(mine: Answer, theirs: Answer, measure: Scale | None) -> tuple[tuple[float, ...], float]:
+def _known(mine: PossibleAnswer, theirs: PossibleAnswer, measure: Scale | None) -> tuple[tuple[float, ...], float]:
     """The features of two statements, and what their answers have to add at least to reach the threshold."""
     statements = _statements(mine, theirs)
     if measure is None:
@@ -210,17 +131,17 @@ def _known(mine: Answer, theirs: Answer, measure: Scale | None) -> tuple[tuple[f
     return statements, measure.threshold - measure.spare - given
 
 
-def _may_nest(mine: Answer, alike: float) -> bool:
+def _may_nest(mine: PossibleAnswer, alike: float) -> bool:
     """'In Texas' and 'in Hays County' may both be right: two places disagree only where the rest is nearly the same."""
     return mine.place.question.kind == "place" and alike < NEARLY_SAME
 
 
-def _agreed(ours: Sequence[Answer], others: Sequence[Answer]) -> float:
+def _agreed(ours: Sequence[PossibleAnswer], others: Sequence[PossibleAnswer]) -> float:
     """The log odds of the likeliest answer that both passages give."""
     return max((min(a.log_odds, b.log_odds) for a in ours for b in others if _equal(a, b)), default=-FAR)
 
 
-def _equal(mine: Answer, theirs: Answer) -> bool:
+def _equal(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     one, other = mine.span.said, theirs.span.said
     if isinstance(one, Quantity) and isinstance(other, Quantity):
         return agrees(one, other) or agrees(other, one)
@@ -230,7 +151,7 @@ def _equal(mine: Answer, theirs: Answer) -> bool:
 # whether two answers differ
 
 
-def _differing(library: Library, mine: Answer, theirs: Answer) -> Pair | None:
+def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -> Pair | None:
     """The two answers, without what they have in common; None if they do not differ, or a passage holds both."""
     one, other = mine.span.said, theirs.span.said
     if isinstance(one, Quantity) and isinstance(other, Quantity):
@@ -249,7 +170,9 @@ def _differing(library: Library, mine: Answer, theirs: Answer) -> Pair | None:
     return None if _meet(mine, theirs) or _mentioned(mine, theirs) >= 1 else (mine, theirs)
 
 
-def _figures_differ(library: Library, mine: Answer, theirs: Answer, one: Quantity, other: Quantity) -> bool:
+def _figures_differ(
+    library: Library, mine: PossibleAnswer, theirs: PossibleAnswer, one: Quantity, other: Quantity
+) -> bool:
     """Whether both say another value, and neither passage states the other's anywhere; tables of figures are not compared."""
     if not (rivals(one, other) and rivals(other, one)):
         return False
@@ -264,7 +187,7 @@ def _held(library: Library, passage: int, name: Name) -> bool:
     return library.readings[passage].holds_name(name) or library.headings[passage].holds_name(name)
 
 
-def _trimmed(mine: Answer, theirs: Answer) -> Pair | None:
+def _trimmed(mine: PossibleAnswer, theirs: PossibleAnswer) -> Pair | None:
     """Both phrases without the words they begin and end with alike; None if nothing is left of one."""
     own, others = [w.stem for w in mine.words], [w.stem for w in theirs.words]
     least = min(len(own), len(others))
@@ -275,7 +198,7 @@ def _trimmed(mine: Answer, theirs: Answer) -> Pair | None:
     return (mine.trimmed(start, end), theirs.trimmed(start, end)) if start + end else (mine, theirs)
 
 
-def _meet(mine: Answer, theirs: Answer) -> bool:
+def _meet(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     """Whether the two share a word, or a meaning."""
     if not mine.stems or not theirs.stems or not mine.stems.isdisjoint(theirs.stems):
         return True
@@ -286,7 +209,7 @@ def _meet(mine: Answer, theirs: Answer) -> bool:
     return not meant[0].isdisjoint(meant[1])
 
 
-def _mentioned(mine: Answer, theirs: Answer) -> float:
+def _mentioned(mine: PossibleAnswer, theirs: PossibleAnswer) -> float:
     """How much of one of the answers stands anywhere in the other's passage."""
     shares = []
     for answer, other in ((mine, theirs), (theirs, mine)):
@@ -299,7 +222,7 @@ def _mentioned(mine: Answer, theirs: Answer) -> float:
 # whether they speak of the same matter
 
 
-def _two_matters(library: Library, mine: Answer, theirs: Answer) -> bool:
+def _two_matters(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     """Whether something tells the two apart: another year, another label, another thing of the kind that is asked about.
 
     Where only one says a word of the question besides its names, 'built in 1874' and 'closed in 1989', so does that.
@@ -309,7 +232,7 @@ def _two_matters(library: Library, mine: Answer, theirs: Answer) -> bool:
     return _other_years(library, mine, theirs) or _other_label(mine, theirs) or _other_kind(mine, theirs)
 
 
-def _other_years(library: Library, mine: Answer, theirs: Answer) -> bool:
+def _other_years(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     """What holds of two years does not conflict: years beside the answers, or else in the titles of the sources."""
     titles = [_years(library.headings[a.passage].statements[0]) for a in (mine, theirs)]
     dated = isinstance(mine.span.said, Quantity) and mine.span.said.dimension == "date"
@@ -321,7 +244,7 @@ def _years(statement: Statement) -> set[int]:
     return {q.year for q in statement.quantities if q.dimension == "date" and q.year is not None}
 
 
-def _years_beside(answer: Answer) -> set[int]:
+def _years_beside(answer: PossibleAnswer) -> set[int]:
     """The years that an answer holds of: of a figure any in its statement, of another answer those near it or at the start."""
     span, statement = answer.span, answer.place.statement
     anywhere = isinstance(span.said, Quantity)
@@ -335,19 +258,19 @@ def _years_beside(answer: Answer) -> set[int]:
     }
 
 
-def _other_label(mine: Answer, theirs: Answer) -> bool:
+def _other_label(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     """'Line 2' and 'Line 3' are two things."""
     one, other = ({q.values for q in a.place.statement.quantities if q.dimension == "label"} for a in (mine, theirs))
     return bool(one and other) and one.isdisjoint(other)
 
 
-def _other_kind(mine: Answer, theirs: Answer) -> bool:
-    """'A single room' and 'a double room', 'phòng đơn' and 'phòng đôi': a word of the question is narrowed differently."""
+def _other_kind(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
+    """'A single room' and 'a double room': a word of the question is narrowed differently."""
     one, other = _narrowed(mine), _narrowed(theirs)
     return any(stem in other and word.isdisjoint(other[stem]) for stem, word in one.items())
 
 
-def _narrowed(answer: Answer) -> dict[str, set[str]]:
+def _narrowed(answer: PossibleAnswer) -> dict[str, set[str]]:
     """For each word of the question the words that narrow it: before it, or behind it where the language describes so."""
     place = answer.place
     text, step = place.statement.reading.text, 1 if has(place.statement.reading.language, "describes_behind") else -1
@@ -369,7 +292,7 @@ def _narrowed(answer: Answer) -> dict[str, set[str]]:
 # how alike they are
 
 
-def _statements(mine: Answer, theirs: Answer) -> tuple[float, ...]:
+def _statements(mine: PossibleAnswer, theirs: PossibleAnswer) -> tuple[float, ...]:
     """What is known by the statements alone: how alike they are, how much both name what the question names, what is asked."""
     question, one, other = mine.place.question, mine.place.statement.stems, theirs.place.statement.stems
     named = min(len(mine.place.names), len(theirs.place.names)) / len(question.parts) if question.parts else 0.5
@@ -377,7 +300,7 @@ def _statements(mine: Answer, theirs: Answer) -> tuple[float, ...]:
     return alike, named, *(float(kind == question.kind) for kind in KINDS)
 
 
-def _compared(mine: Answer, theirs: Answer, agreed: float) -> tuple[float, ...]:
+def _compared(mine: PossibleAnswer, theirs: PossibleAnswer, agreed: float) -> tuple[float, ...]:
     """The features of the two answers themselves; `agreed` is how much likelier an answer is that both passages give."""
     capitals = [a.words[0].capital for a in (mine, theirs)]
     lengths = [a.span.last - a.span.first for a in (mine, theirs)]
@@ -392,13 +315,13 @@ def _compared(mine: Answer, theirs: Answer, agreed: float) -> tuple[float, ...]:
     )
 
 
-def _behind_stop_word(answer: Answer) -> bool:
+def _behind_stop_word(answer: PossibleAnswer) -> bool:
     """Whether 'the', 'of', 'là' leads to it: verbs and the like, which another wording replaces, stand elsewhere."""
     words, at = answer.place.statement.reading.text.words, answer.span.first - 1
     return at >= answer.place.statement.first and words[at].stop
 
 
-def _same_beside(mine: Answer, theirs: Answer, step: int) -> int:
+def _same_beside(mine: PossibleAnswer, theirs: PossibleAnswer, step: int) -> int:
     """How many tokens on one side of the answers are the same, up to SLOT; where both statements end, all of them are."""
     places = [(a.place.statement, a.span.first - 1 if step < 0 else a.span.last) for a in (mine, theirs)]
     for count in range(SLOT):

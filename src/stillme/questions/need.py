@@ -139,7 +139,7 @@ def _heads(*names: str) -> frozenset[str]:
 def opens_request(query: Text, first: int, at: int, *, wish: bool = False) -> bool:
     """Whether the verb at token `at` opens a request: before it, in its clause, stands only what leads up to one.
 
-    "Could you write", "xin hãy viết", but not "should I write"; with `wish` also "I want", "tôi cần".
+    "Could you write", but not "should I write"; with `wish` also "I want".
     """
     words, tokens = _words(), query.lowers
     start = at
@@ -380,7 +380,7 @@ class _Sentence:
         return next((kind for kind in (ASSISTANT, OPINION, CHITCHAT) if kind in kinds), None)
 
     def _holds(self, match: Match) -> bool:
-        """Whether a phrase means what it says: it ends the sentence if it must, and an unaccented "ban" is "bạn"."""
+        """Whether a phrase means what it says: it ends the sentence if it must, accents typed or not."""
         words, tokens = _words(), self.query.lowers
         if match.first and tokens[match.first] in words["unaccented_you"] and "\n" not in self.query.gaps[match.first]:
             before = tokens[match.first - 1]

@@ -11,9 +11,9 @@ card        13 to 19 digits, alone or in groups of four or more by space or dash
             network and are right by Luhn.
 iban        account numbers of the countries in the IBAN registry, in any case, right by mod 97.
             Not: Vietnamese account numbers, which have no check digits.
-ip          IPv4 and IPv6. Not: `v1.2.3.4`, `section 1.2.3.4`, `mục 1.2.3.4`; a bare 1.2.3.4 is taken.
-id_number   CCCD: 12 digits that begin with a province (001 to 096) and a century. After CMND, CCCD, căn cước, ID card and
-            the like, within 40 characters: any 9 or 12 digits. After hộ chiếu, passport: 7 to 9 digits and the letter
+ip          IPv4 and IPv6. Not: `v1.2.3.4`, `section 1.2.3.4`; a bare 1.2.3.4 is taken.
+id_number   CCCD: 12 digits that begin with a province (001 to 096) and a century. After CMND, CCCD, ID card and
+            the like, within 40 characters: any 9 or 12 digits. After passport: 7 to 9 digits and the letter
             before them. Not: 9 digits without such a word, which are mostly amounts.
 
 Digits are ASCII digits. UUIDs and long hexadecimal codes are never taken for phones, cards or identity numbers.

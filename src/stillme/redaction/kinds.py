@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from types import MappingProxyType
@@ -18,18 +19,15 @@ __all__ = ["KINDS"]
 
 
 def _emails(text: str) -> Iterator[Span]:
-    if "@" not in text:
-        return
-    for match in EMAIL.finditer(text):
-        at = match.group().index("@") + 1
-        labels = match.group()[at:].split(".")
-        while labels and not (labels[-1][0].isalpha() and len(labels[-1]) > 1):
-            labels.pop()
-        if len(labels) > 1:
-            yield match.start(), match.start() + at + len(".".join(labels))
+    """Addresses up to the last label that begins with a letter and is no single one."""
+    for match in EMAIL.finditer(text) if "@" in text else ():
+        name = DOMAIN.match(match[0], match[0].index("@") + 1)
+        if name:
+            yield match.start(), match.start() + name.end()
 
 
 EMAIL: Final = re.compile(r"\w[\w.%+'-]{0,63}+@[\w-]{1,63}+(?:\.[\w-]{1,63}+){1,8}+")
+DOMAIN: Final = re.compile(r"(?:[\w-]++\.){1,8}[^\W\d_][\w-]++")
 
 
 def _in_code(text: str, start: int, end: int) -> bool:
@@ -48,7 +46,7 @@ CODE: Final = re.compile(rf"(?<![0-9A-Za-z])(?:{UUID}|(?=[0-9]*+[A-Fa-f])[0-9A-F
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Digits:
     """Digits that may be a number: where they begin, the digits, and where each group of them ends, by their count."""
 
     start: int
@@ -61,14 +59,14 @@ class _Candidate:
         return counts[0], max(counts[1] - counts[0], 0)
 
 
-def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Candidate]:
+def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Digits]:
     """What a pattern (its first characters and the group that it sees ahead) takes outside of codes."""
     for match in pattern.finditer(text):
-        groups = [group.span() for group in DIGITS.finditer(text, match.start(), match.end(1))]
-        counts = accumulate(end - start for start, end in groups)
-        ends = {n: end for n, (_, end) in zip(counts, groups, strict=True) if not "0" <= text[end : end + 1] <= "9"}
-        if ends and not _in_code(text, match.start(), groups[0][1]):
-            yield _Candidate(match.start(), "".join([text[a:b] for a, b in groups]), ends)
+        groups = list(DIGITS.finditer(text, match.start(), match.end(1)))
+        counts = accumulate(len(group[0]) for group in groups)
+        ends = {n: group.end() for n, group in zip(counts, groups, strict=True) if not DIGITS.match(text, group.end())}
+        if ends and not _in_code(text, match.start(), groups[0].end()):
+            yield _Digits(match.start(), "".join(group[0] for group in groups), ends)
 
 
 DIGITS: Final = re.compile("[0-9]++")
@@ -90,20 +88,23 @@ def _phones(text: str) -> Iterator[Span]:
                 yield candidate.start, candidate.ends[count]
 
 
-def _abroad(candidate: _Candidate) -> int:
+# How long a number with a country code is, for the codes that tell.
+CODE_LENGTHS: Final = (("842", 12), ("840", 12), ("84", 11), ("1", 11))
+
+
+def _abroad(candidate: _Digits) -> int:
     """How many digits of a candidate are a number with a country code; 0: it is none."""
-    zeros = 2 if candidate.number.startswith("00") else 0
-    code = candidate.number[zeros:]
-    whole = 12 if code.startswith(("842", "840")) else 11 if code.startswith(("84", "1")) else 0
-    if whole and whole + zeros in candidate.ends:
-        return whole + zeros
+    zeros = 2 * candidate.number.startswith("00")
+    whole = next((length for code, length in CODE_LENGTHS if candidate.number.startswith(code, zeros)), 0) + zeros
+    if whole > zeros and whole in candidate.ends:
+        return whole
     # '00' also begins codes of twelve digits, and a round figure with a sign is an amount
     least = 13 if zeros and candidate.first_groups()[0] > 5 else 9 + zeros
     count = max((n for n in candidate.ends if least <= n <= 15 + zeros), default=0)
     return 0 if candidate.number[:count].endswith("000000") else count
 
 
-def _at_home(candidate: _Candidate) -> int:
+def _at_home(candidate: _Digits) -> int:
     """How many digits of a candidate are a Vietnamese number; 0: it is none."""
     number = candidate.number
     if number[1] == "1" and number[2] not in "2689":
@@ -113,7 +114,7 @@ def _at_home(candidate: _Candidate) -> int:
     return whole if whole in candidate.ends and max(candidate.first_groups()) >= 3 else 0
 
 
-PHONES: Final[tuple[tuple[re.Pattern[str], Callable[[_Candidate], int]], ...]] = (
+PHONES: Final[tuple[tuple[re.Pattern[str], Callable[[_Digits], int]], ...]] = (
     (PHONE_PLUS, _abroad),
     (PHONE_ZEROS, _abroad),
     (PHONE_AT_HOME, _at_home),
@@ -128,16 +129,16 @@ NETWORK: Final = re.compile("[3-6]|2[2-7]|8[12]|9704|9792")
 
 
 def _cards(text: str) -> Iterator[Span]:
+    """Numbers of a known network whose last digit checks the others."""
     done = 0
     for candidate in _candidates(CARD, text):
-        if candidate.start >= done and NETWORK.match(candidate.number):
-            count = _card_length(candidate)
-            if count:
-                done = candidate.ends[count]
-                yield candidate.start, done
+        count = _card_length(candidate) if NETWORK.match(candidate.number) else 0
+        if count and candidate.start >= done:
+            done = candidate.ends[count]
+            yield candidate.start, done
 
 
-def _card_length(candidate: _Candidate) -> int:
+def _card_length(candidate: _Digits) -> int:
     """How many digits of a candidate are a card number, in groups of four or more but for the last; 0: it is none."""
     length = 0
     for start, end in pairwise([0, *candidate.ends]):
@@ -169,14 +170,20 @@ IBAN_LENGTHS: Final = {country: n for n, countries in IBAN_COUNTRIES.items() for
 
 
 def _ibans(text: str) -> Iterator[Span]:
+    """Account numbers of the length of their country whose first digits check the rest."""
     for match in IBAN.finditer(text):
-        start, end = match.start() - 2, match.end(1)
-        length = IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
-        places = [at for at in range(start, end) if text[at].isalnum()][:length]
-        if length and len(places) == length and not text[places[-1] + 1 : places[-1] + 2].isalnum():
-            account = "".join(text[at] for at in places)
-            if int("".join(str(int(c, 36)) for c in account[4:] + account[:4])) % 97 == 1:
-                yield start, places[-1] + 1
+        start = match.start() - 2
+        length = IBAN_LENGTHS.get(text[start : match.start()].upper(), 0)
+        places = [at for at in range(start, match.end(1)) if text[at].isalnum()]
+        account = "".join(text[at] for at in places[:length])
+        end = places[: length or 1][-1] + 1
+        if _is_account(account, length) and not text[end : end + 1].isalnum():
+            yield start, end
+
+
+def _is_account(account: str, length: int) -> bool:
+    """Whether an account number is whole and its check digits fit."""
+    return len(account) == length > 0 and int("".join(str(int(c, 36)) for c in account[4:] + account[:4])) % 97 == 1
 
 
 IPV4: Final = re.compile(r"[0-9](?<![\w.][0-9])[0-9]{0,2}+(?:\.[0-9]{1,3}+){3}(?!\w|\.[0-9])")
@@ -190,39 +197,44 @@ def _numbered() -> re.Pattern[str]:
 
 
 def _addresses(text: str) -> Iterator[Span]:
-    for match in IPV4.finditer(text):
-        if _is_ip(match.group()) and not _numbered().search(text[max(0, match.start() - 12) : match.start()]):
-            yield match.span()
-    if "::" in text or text.count(":") >= 7:
-        for match in IPV6.finditer(text):
-            start, end = _without_punctuation(text, *match.span())
-            joined = start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_")
-            if not joined and _is_telling(text[start:end]) and _is_ip(text[start:end]):
-                yield start, end
+    """IPv4 addresses that number no part of a text, and IPv6 addresses."""
+    yield from (match.span() for match in IPV4.finditer(text) if _is_address(text, *match.span()))
+    runs = IPV6.finditer(text) if "::" in text or text.count(":") >= 7 else ()
+    spans = (_without_punctuation(run) for run in runs)
+    yield from (span for span in spans if _is_somebodys(text, *span))
 
 
-def _without_punctuation(text: str, start: int, end: int) -> Span:
-    """A run of hexadecimal digits, colons and dots without the marks of the sentence around it."""
-    while end > start and text[end - 1] == ".":
-        end -= 1
-    if text[start] == ":" and text[start + 1] != ":":
-        start += 1
-    if end > start + 1 and text[end - 1] == ":" and text[end - 2] != ":":
-        end -= 1
-    return start, end
+def _is_address(text: str, start: int, end: int) -> bool:
+    return _is_ip(text[start:end]) and not _numbered().search(text[max(0, start - 12) : start])
+
+
+def _is_somebodys(text: str, start: int, end: int) -> bool:
+    """Whether a run is an IPv6 address, and no part of a longer word."""
+    joined = re.search(r"\w\Z", text[max(0, start - 1) : start])
+    return not joined and _is_telling(text[start:end]) and _is_ip(text[start:end])
+
+
+# A run of hexadecimal digits, colons and dots without the marks of the sentence around it.
+UNMARKED: Final = re.compile(r"(?::(?!:))?+(.*?)(?:(?<!:):)?\.*+")
+
+
+def _without_punctuation(run: re.Match[str]) -> Span:
+    """Where the run stands without a colon before it and a colon and full stops behind it."""
+    inner = UNMARKED.fullmatch(run[0])
+    start, end = inner.span(1) if inner else (0, len(run[0]))
+    return run.start() + start, run.start() + end
 
 
 def _is_telling(run: str) -> bool:
     """Whether a run can be an IPv6 address of somebody: no time of day, no '::' of a programming language."""
-    return len([group for group in run.split(":") if group]) > 1 and any(c.isdigit() for c in run)
+    return len(run.replace(":", " ").split()) > 1 and any(map(str.isdigit, run))
 
 
 def _is_ip(text: str) -> bool:
-    try:
+    with suppress(ValueError):
         ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 CITIZEN: Final = re.compile(
@@ -233,25 +245,29 @@ NUMBER: Final = re.compile(
     "[0-9](?<![0-9][0-9])(?=([0-9]{8}(?:[0-9]{3})?+(?![0-9])|[0-9]{2,3}+(?:[ .-][0-9]{3,4}+(?![0-9])){2,3}+))"
 )
 PASSPORT: Final = re.compile("[0-9](?<![0-9][0-9])(?=([0-9]{6,8}+(?![0-9])))")
+PROVINCES: Final = range(1, 97)
 ID_REACH: Final = 40
 LIST_REACH: Final = 6
 LONGEST_ID_WORD: Final = 24
 
 
 def _id_numbers(text: str) -> Iterator[Span]:
-    for candidate in _candidates(CITIZEN, text):
-        if 1 <= int(candidate.number[:3]) <= 96:
-            yield candidate.start, candidate.ends[12]
+    """Numbers of citizens, of identity cards and of passports."""
+    citizens = _candidates(CITIZEN, text)
+    yield from ((each.start, each.ends[12]) for each in citizens if int(each.number[:3]) in PROVINCES)
+    yield from _cards_of_identity(text)
+    passports = (each for each in _candidates(PASSPORT, text) if _follows("passport_words", text, each.start))
+    yield from ((each.start - text[each.start - 1].isalpha(), each.ends[len(each.number)]) for each in passports)
+
+
+def _cards_of_identity(text: str) -> Iterator[Span]:
+    """Numbers behind the words for an identity card, and those that follow another in a list."""
     done = -ID_REACH
     for candidate in _candidates(NUMBER, text):
         count = _id_length(candidate)
-        # another may follow: 'CMND 012345678 và 023456789'
         if count and (candidate.start - done <= LIST_REACH or _follows("id_words", text, candidate.start)):
             done = candidate.ends[count]
             yield candidate.start, done
-    for candidate in _candidates(PASSPORT, text):
-        if _follows("passport_words", text, candidate.start):
-            yield candidate.start - text[candidate.start - 1].isalpha(), candidate.ends[len(candidate.number)]
 
 
 def _follows(words: str, text: str, start: int) -> bool:
@@ -260,7 +276,7 @@ def _follows(words: str, text: str, start: int) -> bool:
     return any(len(before) - cue.end() <= ID_REACH for cue in _spelt(words).finditer(before))
 
 
-def _id_length(candidate: _Candidate) -> int:
+def _id_length(candidate: _Digits) -> int:
     """How many digits of a candidate are an identity number: the first group alone, if it can be one; 0: it is none."""
     return next((n for n in (candidate.first_groups()[0], 12, 9) if n in (9, 12) and n in candidate.ends), 0)
 

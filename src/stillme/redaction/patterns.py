@@ -21,12 +21,12 @@ MOST_STEPS_IN_ALL: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PatternPart:
     """A part of a pattern, in our own words: the parser of the standard library is private and may change."""
 
     kind: str  # character, place, group, atomic, choice, repeat, look, reference
     written: str
-    inner: tuple[tuple[_Part, ...], ...] = ()
+    inner: tuple[tuple[_PatternPart, ...], ...] = ()
     low: int = 1
     high: int | None = 1
     possessive: bool = False
@@ -75,7 +75,7 @@ class _UnfitError(Exception):
     """A pattern that cannot be used; the message names the part and what to write instead."""
 
 
-def _parsed(pattern: str) -> tuple[tuple[_Part, ...], re.Pattern[str]]:
+def _parsed(pattern: str) -> tuple[tuple[_PatternPart, ...], re.Pattern[str]]:
     """A pattern as parts; the only place that touches the private parser, and what it does not know is refused."""
     try:
         parser: Any = import_module("re._parser")
@@ -93,43 +93,43 @@ def _parsed(pattern: str) -> tuple[tuple[_Part, ...], re.Pattern[str]]:
         ) from None
 
 
-def _parts(tree: Any) -> tuple[_Part, ...]:
+def _parts(tree: Any) -> tuple[_PatternPart, ...]:
     return tuple(_part(str(code), value) for code, value in tree)
 
 
-def _part(code: str, value: Any) -> _Part:
+def _part(code: str, value: Any) -> _PatternPart:
     if code not in PARTS:
         raise _UnfitError(f"it has a part that is not known here ({code}): write it without")
     return PARTS[code](value)
 
 
-def _group(kind: str, opening: str, *options: Any, captures: bool = False) -> _Part:
+def _group(kind: str, opening: str, *options: Any, captures: bool = False) -> _PatternPart:
     inner = tuple(map(_parts, options))
-    return _Part(kind, f"({opening}{'|'.join(map(_written, inner))})", inner, captures=captures)
+    return _PatternPart(kind, f"({opening}{'|'.join(map(_written, inner))})", inner, captures=captures)
 
 
-def _look(signs: str, value: Any) -> _Part:
+def _look(signs: str, value: Any) -> _PatternPart:
     direction, tree = value
     return _group("look", f"?{'<' * (direction < 0)}{signs}", tree)
 
 
-def _repeat(sign: str, value: Any) -> _Part:
+def _repeat(sign: str, value: Any) -> _PatternPart:
     low, high, tree = value
     inner = _parts(tree)
     most = None if str(high) == "MAXREPEAT" else int(high)
     exact = f"{{{low}}}" if low == most else f"{{{low},{'' if most is None else most}}}"
     bare = _body(inner) + COUNTS.get((low, most), exact)
-    return _Part("repeat", bare + sign, (inner,), low, most, possessive=sign == "+", bare=bare)
+    return _PatternPart("repeat", bare + sign, (inner,), low, most, possessive=sign == "+", bare=bare)
 
 
 COUNTS: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
-def _body(inner: Sequence[_Part]) -> str:
+def _body(inner: Sequence[_PatternPart]) -> str:
     return _written(inner) if len(inner) == 1 and inner[0].kind != "repeat" else f"(?:{_written(inner)})"
 
 
-def _written(parts: Sequence[_Part]) -> str:
+def _written(parts: Sequence[_PatternPart]) -> str:
     return "".join(part.written for part in parts)
 
 
@@ -137,8 +137,8 @@ def _literal(code: int) -> str:
     return re.escape(chr(code))
 
 
-def _character(code: str, value: Any) -> _Part:
-    return _Part("character", CHARACTERS[code](value))
+def _character(code: str, value: Any) -> _PatternPart:
+    return _PatternPart("character", CHARACTERS[code](value))
 
 
 def _set(items: Any) -> str:
@@ -168,9 +168,9 @@ PLACES: Final = {
     "AT_BEGINNING": "^", "AT_BEGINNING_STRING": r"\A", "AT_END": "$", "AT_END_STRING": r"\Z",
     "AT_BOUNDARY": r"\b", "AT_NON_BOUNDARY": r"\B",
 }  # fmt: skip
-PARTS: Final[Mapping[str, Callable[[Any], _Part]]] = {
+PARTS: Final[Mapping[str, Callable[[Any], _PatternPart]]] = {
     **{code: partial(_character, code) for code in CHARACTERS},
-    "AT": lambda place: _Part("place", PLACES[str(place)]),
+    "AT": lambda place: _PatternPart("place", PLACES[str(place)]),
     "MAX_REPEAT": partial(_repeat, ""),
     "MIN_REPEAT": partial(_repeat, "?"),
     "POSSESSIVE_REPEAT": partial(_repeat, "+"),
@@ -179,12 +179,12 @@ PARTS: Final[Mapping[str, Callable[[Any], _Part]]] = {
     "ATOMIC_GROUP": lambda tree: _group("atomic", "?>", tree),
     "ASSERT": partial(_look, "="),
     "ASSERT_NOT": partial(_look, "!"),
-    "GROUPREF": lambda number: _Part("reference", f"\\{number}"),
-    "GROUPREF_EXISTS": lambda value: _Part("reference", f"(?({value[0]})…)"),
+    "GROUPREF": lambda number: _PatternPart("reference", f"\\{number}"),
+    "GROUPREF_EXISTS": lambda value: _PatternPart("reference", f"(?({value[0]})…)"),
 }
 
 
-def _cost(parts: Sequence[_Part], *, kept: bool = False, looking: bool = False) -> _Cost:
+def _cost(parts: Sequence[_PatternPart], *, kept: bool = False, looking: bool = False) -> _Cost:
     """What a sequence costs: each part is tried again for every way in which those before it can end."""
     least, ways, steps = 0, 1, 0
     for n, part in enumerate(parts):
@@ -204,7 +204,7 @@ def _many(steps: int) -> str:
     return f"{steps:,}" if steps < BEYOND else "billions of"
 
 
-def _part_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
+def _part_cost(part: _PatternPart, *, kept: bool, looking: bool) -> _Cost:
     if part.captures and kept:
         raise _UnfitError(f"{_quoted(part)} captures inside a possessive part: write (?:…) for (…)")
     if part.kind in SIMPLE:
@@ -225,7 +225,7 @@ def _part_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
 SIMPLE: Final = {"character": _Cost(1, 1, 1), "place": _Cost(0, 1, 1)}
 
 
-def _repeat_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
+def _repeat_cost(part: _PatternPart, *, kept: bool, looking: bool) -> _Cost:
     high = _checked_bound(part, looking=looking)
     cost = _cost(part.inner[0], kept=kept or part.possessive)
     powers = [min(cost.ways**count, BEYOND) for count in range(min(high, MOST_STEPS) + 1)]
@@ -234,7 +234,7 @@ def _repeat_cost(part: _Part, *, kept: bool, looking: bool) -> _Cost:
     return _Cost(part.low * cost.least, ways, steps)
 
 
-def _checked_bound(part: _Part, *, looking: bool) -> int:
+def _checked_bound(part: _PatternPart, *, looking: bool) -> int:
     """How often a part is repeated at most; an error where that is too often, or where it can give back what it took."""
     inner = part.inner[0]
     if looking:
@@ -250,7 +250,7 @@ def _checked_bound(part: _Part, *, looking: bool) -> int:
     return part.high
 
 
-def _leaves_what_follows(part: _Part, following: Sequence[_Part]) -> None:
+def _leaves_what_follows(part: _PatternPart, following: Sequence[_PatternPart]) -> None:
     """Refuse a possessive repetition that takes all that must follow it: such a pattern would quietly match nothing."""
     taken = _sampled(part.inner[0])
     needed = _sampled(following)
@@ -261,7 +261,7 @@ def _leaves_what_follows(part: _Part, following: Sequence[_Part]) -> None:
         )
 
 
-def _sampled(parts: Sequence[_Part]) -> frozenset[str]:
+def _sampled(parts: Sequence[_PatternPart]) -> frozenset[str]:
     """Which characters of a sample a sequence can begin with; none where that is not told by its first part."""
     first = parts[0] if parts else NOTHING
     if first.low and first.kind in ("repeat", "group", "atomic"):
@@ -270,9 +270,14 @@ def _sampled(parts: Sequence[_Part]) -> frozenset[str]:
     return frozenset(filter(re.compile(first.written, re.DOTALL).fullmatch, SAMPLE)) if told else frozenset()
 
 
-NOTHING: Final = _Part("place", "")
-SAMPLE: Final = "".join(map(chr, range(32, 127))) + "ăâđêôơưáàảãạệốữĂÂĐÊÔƠƯ–…“”"
+NOTHING: Final = _PatternPart("place", "")
+# Letters with the accents of the languages served.
+ACCENTED: Final = (
+    0x103, 0xE2, 0x111, 0xEA, 0xF4, 0x1A1, 0x1B0, 0xE1, 0xE0, 0x1EA3, 0xE3, 0x1EA1, 0x1EC7, 0x1ED1,
+    0x1EEF, 0x102, 0xC2, 0x110, 0xCA, 0xD4, 0x1A0, 0x1AF,
+)  # fmt: skip
+SAMPLE: Final = "".join(map(chr, (*range(32, 127), *ACCENTED))) + "–…“”"
 
 
-def _quoted(part: _Part) -> str:
+def _quoted(part: _PatternPart) -> str:
     return f"`{part.written if len(part.written) <= 60 else part.written[:59] + '…'}`"

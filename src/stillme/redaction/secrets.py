@@ -22,7 +22,7 @@ WIDEST_GAP: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Tokens:
+class _SecretTokens:
     """The words and single digits of a text, folded: their places, and how far each is from the one before it."""
 
     text: str
@@ -71,8 +71,8 @@ LATIN: Final = "".join(map(chr, (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))))
 FOLD: Final = {
     **{ord(letter): unicodedata.normalize("NFD", letter)[0].lower() for letter in LATIN if letter.isalpha()},
     **dict.fromkeys(range(0x300, 0x370)),
-    ord("Đ"): "d",
-    ord("đ"): "d",
+    0x110: "d",
+    0x111: "d",
 }
 
 
@@ -117,7 +117,7 @@ class Secrets:
         words: set[str] = set()
         widest = WIDEST_GAP
         for secret in secrets:
-            tokens = _Tokens.of(secret)
+            tokens = _SecretTokens.of(secret)
             if sum(map(len, tokens.words)) >= SHORTEST_SECRET:
                 forward.grow(tokens.words)
                 backward.grow(tokens.mirror().words)
@@ -129,7 +129,7 @@ class Secrets:
         """Where a text is to be blanked: its own matches, and all that a field of this rule may hold of a secret."""
         if not self.forward.next:
             return matches
-        tokens = _Tokens.of(text)
+        tokens = _SecretTokens.of(text)
         cut = rule in (Field.CUT, Field.WORDS)
         spans = [*matches, *self._occurrences(self.forward, tokens, cut=cut)]
         if cut:
@@ -138,7 +138,7 @@ class Secrets:
             spans += [match.span() for match in WORD.finditer(text) if folded(match.group()) in self.words]
         return merged(spans)
 
-    def _occurrences(self, root: _Branch, tokens: _Tokens, *, cut: bool) -> Iterator[Span]:
+    def _occurrences(self, root: _Branch, tokens: _SecretTokens, *, cut: bool) -> Iterator[Span]:
         for first, word in enumerate(tokens.words):
             if word in root.next or (cut and tokens.cut_after(first)):
                 last = self._reach(root, tokens, first, cut=cut)
@@ -146,7 +146,7 @@ class Secrets:
                     ends = tokens.places[first], tokens.places[last]
                     yield min(ends)[0], max(ends)[1]
 
-    def _reach(self, root: _Branch, tokens: _Tokens, first: int, *, cut: bool) -> int | None:
+    def _reach(self, root: _Branch, tokens: _SecretTokens, first: int, *, cut: bool) -> int | None:
         """The last token of the longest secret (or of a part that the text cuts off) that begins at a token."""
         branch = root
         found = None

@@ -135,7 +135,7 @@ class _Table(dict[Word, "Ids | _Start"]):
         ids = tuple(sorted({i for side in _sides() for i in self._ids(side, word)}))
         return _Start(ids, longer) if longer else ids
 
-    def _ids(self, side: _Side, word: Word) -> Iterable[int]:
+    def _ids(self, side: _ConceptSide, word: Word) -> Iterable[int]:
         """The concepts of the spelling and of the words it may be a form of; none for 'song' in a text of syllables.
 
         Of a language with accents none without them, where a syllable may be any of a dozen words, and none for 'tin' in other text.
@@ -147,14 +147,14 @@ class _Table(dict[Word, "Ids | _Start"]):
             return ()
         return [i for head in side.heads(word) for key in _keys(head, word) for i in side.ids.get(key, ())]
 
-    def _phrases(self, side: _Side, word: Word) -> Iterator[tuple[tuple[str, ...], Ids]]:
+    def _phrases(self, side: _ConceptSide, word: Word) -> Iterator[tuple[tuple[str, ...], Ids]]:
         """The phrases that the spelling may begin: what follows it, and what the whole means."""
         if self.accented or not side.has_accents:
             for rest, ids in _starting_with(side, side.heads(word)):
                 yield from ((form, ids) for form in side.forms.forms_of_rest(rest))
         elif not self.language or has(
             self.language, "accents"
-        ):  # in English text 'in an' is not 'in ấn', nor 'may in' a printer
+        ):  # two words of one language may look like a phrase of another without its accents
             heads = _folded_heads(side.code).get(word.lower, ())
             for rest, ids in _starting_with(side, heads, side.accented_only):
                 yield tuple(map(fold, rest)), ids
@@ -197,7 +197,7 @@ def _keys(lower: str, word: Word) -> tuple[str, ...]:
     return (lower, lower.capitalize(), lower.upper())[: 1 + word.capital + word.upper]
 
 
-class _Side(NamedTuple):
+class _ConceptSide(NamedTuple):
     """One language of the thesaurus: the concepts of each entry, all entries sorted, and those that need accents."""
 
     code: str
@@ -214,11 +214,11 @@ class _Side(NamedTuple):
 
 
 @compiled
-def _sides() -> tuple[_Side, ...]:
+def _sides() -> tuple[_ConceptSide, ...]:
     return tuple(_side(column, code) for column, code in enumerate(_codes()))
 
 
-def _side(column: int, code: str) -> _Side:
+def _side(column: int, code: str) -> _ConceptSide:
     ids: dict[str, Ids] = {}
     for number, columns in _rows("concepts"):
         for entry in columns[column].split("|"):
@@ -228,7 +228,7 @@ def _side(column: int, code: str) -> _Side:
     for entry in accented_only:
         ids[entry[:-1]] = ids.pop(entry)
     needing = frozenset(entry[:-1] for entry in accented_only)
-    return _Side(code, ids, sorted(ids), needing, language_of(code).forms, has(code, "accents"))
+    return _ConceptSide(code, ids, sorted(ids), needing, language_of(code).forms, has(code, "accents"))
 
 
 def _rows(name: str) -> Iterator[tuple[int, list[str]]]:
@@ -255,7 +255,7 @@ def _folded_heads(code: str) -> dict[str, set[str]]:
 
 
 def _starting_with(
-    side: _Side, heads: Iterable[str], without: Container[str] = ()
+    side: _ConceptSide, heads: Iterable[str], without: Container[str] = ()
 ) -> Iterator[tuple[tuple[str, ...], Ids]]:
     """The phrases whose first word is one of these: what follows it, and what the whole means."""
     for head in heads:

@@ -88,7 +88,7 @@ class _Own:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _LanguageRules:
     own: tuple[_Own, ...]
     votes: dict[str, Vote]
     syllables: frozenset[str]
@@ -107,12 +107,12 @@ class _Rules:
 
 
 @compiled
-def _rules() -> _Rules:
+def _rules() -> _LanguageRules:
     own = tuple(map(_Own.of, languages()))
     silent = (0,) * (len(own) + 1)
     pairs = {tuple(fold(pair).split()): tuple(pair.split()) for pair in load("language")["pairs"]}
     spelt = [each.function for each in own if not each.syllables]
-    rules = _Rules(
+    rules = _LanguageRules(
         own,
         {},
         syllables(),
@@ -166,7 +166,7 @@ def _leaning() -> frozenset[str]:
     return frozenset(word for words in load("language")["leaning"].values() for word in words.split())
 
 
-def _listed(rules: _Rules) -> Iterator[tuple[Iterable[str], Vote]]:
+def _listed(rules: _LanguageRules) -> Iterator[tuple[Iterable[str], Vote]]:
     """The votes of words that are listed for themselves, weakest list first so that a stronger one overrides it."""
     each = [(place, language.rules("language"), language) for place, language in enumerate(languages())]
     for place, own, language in each:
@@ -187,7 +187,7 @@ def _listed(rules: _Rules) -> Iterator[tuple[Iterable[str], Vote]]:
 
 
 def _function_votes(
-    rules: _Rules, each: list[tuple[int, dict[str, Any], Language]]
+    rules: _LanguageRules, each: list[tuple[int, dict[str, Any], Language]]
 ) -> Iterator[tuple[list[str], Vote]]:
     weights = (
         ("function_unaccented", SYLLABLE + 1),

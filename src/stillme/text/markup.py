@@ -6,6 +6,7 @@ is prose and is read.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ DEFINITION: Final = re.compile(
 LATEX: Final = re.compile(
     r"\$?+\\[A-Za-z]{2,20}+\*?+(?:\{|\$|(?=\s))|\$\$|\\[()\[\]]"
     r"|<![A-Za-z][^<>]{0,80}+>|(?<![\w:]):[a-z][a-z0-9_+-]{1,30}+:(?!\w)|(?<=[-*+] )\[[ xX]\](?= )"
-    r"|(?<=\()[^\W\d_A-Za-zÀ-ỹ](?=\))"  # a face
+    r"|(?<=\()[^\W\d_A-Za-z\u00c0-\u1ef9](?=\))"  # a face
 )
 # An arrow or the name of a reader before a line, and what underlines it.
 BEFORE_A_LINE: Final = re.compile(
@@ -48,6 +49,7 @@ NOTE: Final = re.compile(
     r"(?:(?<=[.,;:!?\"”»)])|(?<=[^\W\d_]{4}))(?:[¹²³⁰⁴-⁹]{1,3}+|<sup>\s*+\[?+\d{1,3}+\]?+\s*+</sup>|\*{1,3}+(?=\s*+\Z|\s*+\n))(?!\w)"
 )
 KEY: Final = re.compile(r"[{,]\s*+\"([\w ]{1,40}+)\"\s*+:(?=\s*+\")")
+STRING: Final = re.compile(r"\"((?:[^\"\\\n]|\\.){0,4000}+)\"(\s*+:)?+")
 MOST_SPACE: Final = 40
 LEAST_WORDS: Final = 3
 PLAIN_SHARE: Final = 0.8
@@ -80,11 +82,23 @@ def read_markup(draft: Text) -> Markup:
         key.span(1) for key in KEY.finditer(raw) if key.group(1).replace(" ", "_").lower() in word_set("markup", "keys")
     ]
     apart, breaks = list[Span](), list[int]()
-    for found in (*_tags(raw), *_links(raw), *_code(draft)):
+    for found in (*_tags(raw), *_links(raw), *_code(draft), *_values(raw)):
         hidden += found.hidden
         apart += found.apart
         breaks += found.breaks
     return Markup(tuple(sorted(set(hidden))), tuple(sorted(set(apart))), tuple(sorted(set(breaks))))
+
+
+def _values(raw: str) -> Iterator[Markup]:
+    """Each text of a draft that is JSON is a sentence of its own; what names it is a label."""
+    if raw.lstrip()[:1] in ("{", "["):
+        try:
+            json.loads(raw)
+        except (ValueError, RecursionError):
+            return
+        for match in STRING.finditer(raw):
+            if match.group(1) and not match.group(2):
+                yield Markup(apart=(match.span(1),))
 
 
 def _tags(raw: str) -> Iterator[Markup]:

@@ -1,6 +1,6 @@
 """Texts as the words a full-text search finds them by: lower case, without accents, English endings cut off.
 
-Both stores index these and no words of their own making, so that both find the same. "đường sắt" and "duong sat" are the same two words;
+Both stores index these and no words of their own making, so that both find the same. Words with and without their accents are the same;
 two words that stand side by side are kept as a pair too, for a Vietnamese word is often two syllables that mean little alone.
 """
 
@@ -74,5 +74,5 @@ def _mark(word: Word) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _spelt(folded: str, is_word: bool) -> str:
-    # Cut off after folding: "thuế" and "thue" have to come out the same.
+    # Cut off after folding: a word with accents and one without have to come out the same.
     return (stem(folded) if is_word else folded).translate(SEPARATORS)[:LONGEST]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from stillme.languages import compiled, word_set
-from stillme.text.tokens import Sentence, Text
+from stillme.text.tokens import Sentence, Text, Word
 
 __all__ = ["Sentence", "split"]
 
@@ -19,6 +19,11 @@ BULLETS: Final = frozenset("-*•+–—>#|")
 # What stands behind the number of a line; behind an opened bracket only the second.
 CLOSING: Final = ".)"
 ROMAN: Final = frozenset("ivx")
+# What a line before a heading or item ends with, and a line of so many tokens is one.
+LINE_ENDS: Final = ENDS | {":", "|", ""}
+SHORT_LINE: Final = 8
+FENCES: Final = frozenset("`~")
+COMMAS: Final = frozenset(",;")
 
 
 class _Abbreviations(NamedTuple):
@@ -27,6 +32,9 @@ class _Abbreviations(NamedTuple):
     often_end: frozenset[str]
     openers: frozenset[str]
     not_behind: frozenset[str]
+    words_too: frozenset[str]
+    before_bracket: frozenset[str]
+    before_number: frozenset[str]
 
 
 @compiled
@@ -39,21 +47,33 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[t
 
     `markers` are character ranges of citation markers; those of `apart` are sentences of their own, whatever stands around them.
     """
-    words = text.words
-    marked = dict(markers)
-    behind: dict[int, int] = {}
     cuts = {text.token_at(edge) for span in apart for edge in span}
-    if "\n" in text.raw:
-        cuts.update(i for i, gap in enumerate(text.gaps) if "\n" in gap and 0 < i < len(words) and _line_break(text, i))
-    after = 0
+    cuts |= _line_cuts(text) | _stop_cuts(text, dict(markers))
+    last = len(text.words)
+    edges = [0, *sorted(cut for cut in cuts if 0 < cut < last), last]
+    spans = (_trim(text, first, last) for first, last in pairwise(edges))
+    return [span for span in spans if span]
+
+
+def _line_cuts(text: Text) -> set[int]:
+    """The tokens before which a line break ends a sentence."""
+    if "\n" not in text.raw:
+        return set()
+    broken = [i for i in range(1, len(text.words)) if "\n" in text.gaps[i]]
+    return {i for i in broken if _line_break(text, i)}
+
+
+def _stop_cuts(text: Text, marked: Mapping[int, int]) -> set[int]:
+    """The tokens behind the stops that end a sentence, and behind the citation markers that follow them."""
+    cuts: set[int] = set()
+    behind: dict[int, int] = {}
+    after, last = 0, len(text.words)
     for i in [i for i, token in enumerate(text.tokens) if token in STOPS]:
         if i >= after:  # the stops of one row have the same token behind them: it is walked once
             after = _after_closers(text, i + 1)
-        if after < len(words) and (_parts_clauses(text, i) or _ends_sentence(text, i, after)):
-            cuts.add(_after_markers(text, after, marked, behind) if marked else after)
-    edges = [0, *sorted(c for c in cuts if 0 < c < len(words)), len(words)]
-    spans = (_trim(text, first, last) for first, last in pairwise(edges))
-    return [s for s in spans if s is not None]
+        if after < last and (_parts_clauses(text, i) or _ends_sentence(text, i, after)):
+            cuts.add(_after_markers(text, after, marked, behind))
+    return cuts
 
 
 def _trim(text: Text, first: int, last: int) -> Sentence | None:
@@ -76,17 +96,19 @@ def _behind_numbering(text: Text, first: int, last: int) -> int:
     if len(words) < 3 + opened or not _line_start(text, first):
         return first
     number, mark = words[opened], words[opened + 1]
-    letter = mark == ")" and (len(number) == 1 or set(number) <= ROMAN)
-    slash = mark == "/" and bool(text.gaps[first + 2])
-    return first + 2 + opened if (number.isdigit() and (mark in CLOSING[opened:] or slash)) or letter else first
+    if number.isdigit():
+        is_number = mark in CLOSING[opened:] or (mark == "/" and text.gaps[first + 2] != "")
+    else:
+        is_number = mark == ")" and (len(number) == 1 or ROMAN.issuperset(number))
+    return first + 2 + opened if is_number else first
 
 
 def _parts_clauses(text: Text, i: int) -> bool:
     """Whether the token is a semicolon between clauses, not one inside 'TL;DR'."""
-    words = text.words
-    if words[i].text != ";":
+    if text.words[i].text != ";":
         return False
-    return not (0 < i < len(words) - 1 and words[i - 1].upper and words[i + 1].upper and not text.gaps[i + 1])
+    beside = text.words[i - 1 : i + 2] if i else []
+    return text.gaps[i + 1] != "" or len(beside) < 3 or not (beside[0].upper and beside[2].upper)
 
 
 def _line_start(text: Text, i: int) -> bool:
@@ -97,16 +119,14 @@ def _line_start(text: Text, i: int) -> bool:
 
 def _line_break(text: Text, i: int) -> bool:
     """Whether the line break before token i ends a sentence, or only wraps a line."""
-    if text.gaps[i].count("\n") > 1:
-        return True
     word, before = text.words[i], text.words[i - 1]
-    if text.raw[text.line(text.starts[i - 1])[0]] == "#":
+    if text.gaps[i].count("\n") > 1 or text.raw[text.line(text.starts[i - 1])[0]] == "#":
         return True
-    if word.text in BULLETS or before.text in ENDS or before.text in ":|" or word.number:
+    if word.number or word.text in BULLETS or before.text in LINE_ENDS:
         return True
-    if word.text in "[【(" or not word.word:
-        return before.text in CLOSERS or word.text in "`~" or _opens_entry(text, i)
-    return word.capital and (before.text not in ",;" or _is_short_line(text, i))
+    if not word.word:
+        return before.text in CLOSERS or word.text in FENCES or _opens_entry(text, i)
+    return word.capital and (before.text not in COMMAS or _is_short_line(text, i))
 
 
 def _opens_entry(text: Text, i: int) -> bool:
@@ -120,10 +140,8 @@ def _opens_entry(text: Text, i: int) -> bool:
 
 def _is_short_line(text: Text, i: int) -> bool:
     """A line of at most eight tokens before token i: a heading or an item, not wrapped prose."""
-    start = i - 1
-    while start > 0 and "\n" not in text.gaps[start] and i - start <= 8:
-        start -= 1
-    return i - start <= 8
+    breaks = (j for j in range(i - 1, max(0, i - SHORT_LINE - 1), -1) if "\n" in text.gaps[j])
+    return i - next(breaks, max(0, i - SHORT_LINE - 1)) <= SHORT_LINE
 
 
 def _after_closers(text: Text, i: int) -> int:
@@ -175,28 +193,30 @@ def _abbreviated(text: Text, i: int, after: int) -> bool:
     before, follows = text.words[i - 1], text.words[after]
     if after > i + 1:
         return False
-    joined = _dotted(text, i)
-    if before.lower in known.before_name and (before.capital or before.lower not in ("no", "est", "co")):
-        return (before.lower != "al" or follows.text == "(") and not (before.lower == "no" and follows.word)
-    if joined in known.often_end or before.lower in known.often_end:
+    if before.lower in known.before_name and (before.capital or before.lower not in known.words_too):
+        return _goes_on(known, before.lower, follows)
+    forms = {_dotted(text, i), before.lower}
+    if not known.often_end.isdisjoint(forms):
         return not follows.capital or follows.upper or follows.lower in known.not_behind
-    if joined in known.maybe_end or before.lower in known.maybe_end:
+    if not known.maybe_end.isdisjoint(forms):
         return follows.text not in known.openers
     initial = len(before.text) == 1 and before.capital and not text.gaps[i]
     return initial and follows.capital and follows.text not in known.openers
 
 
+def _goes_on(known: _Abbreviations, before: str, follows: Word) -> bool:
+    """Whether an abbreviation before a name is followed by what it stands before: a year in brackets, a number."""
+    if before in known.before_bracket:
+        return follows.text == "("
+    return before not in known.before_number or not follows.word
+
+
 def _dotted(text: Text, i: int) -> str:
     """The letters of a dotted abbreviation that ends at token i: 'a.m', 'u.s', 'v.v'."""
-    parts = [text.words[i - 1].lower]
+    words, gaps = text.words, text.gaps
+    parts = [words[i - 1].lower]
     j = i - 1
-    while (
-        j >= 2
-        and text.words[j - 1].text == "."
-        and not text.gaps[j]
-        and not text.gaps[j - 1]
-        and text.words[j - 2].word
-    ):
-        parts.append(text.words[j - 2].lower)
+    while j >= 2 and words[j - 1].text == "." and gaps[j] == "" == gaps[j - 1] and words[j - 2].word:
+        parts.append(words[j - 2].lower)
         j -= 2
     return ".".join(reversed(parts))

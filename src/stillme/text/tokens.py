@@ -107,8 +107,8 @@ def _plain_form(dressed: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    """Lower case without accents: 'Hà Nội' and 'ha noi' are one."""
-    lowered = text.lower().replace("đ", "d")
+    """Lower case without accents."""
+    lowered = text.lower().replace("\u0111", "d")
     if lowered.isascii():
         return lowered
     return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))

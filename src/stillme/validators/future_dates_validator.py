@@ -10,7 +10,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.figures.comparing import Quantity
+from stillme.figures.quantity import Quantity
 
 if TYPE_CHECKING:
     from datetime import datetime

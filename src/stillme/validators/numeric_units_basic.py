@@ -12,7 +12,7 @@ from stillme.validators.citation_required import cite
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.figures.comparing import Quantity
+from stillme.figures.quantity import Quantity
 from stillme.grounding.claims import Claim
 
 __all__ = ["NumericUnitsBasic"]

@@ -38,7 +38,7 @@ def _topics(folded: bool) -> frozenset[str]:
     last = {word.rsplit("_", 1)[-1] for word in words}
     if not folded:
         return frozenset(last)
-    # without accents the shortest names are English words: Ấn, mẹ, tử
+    # without accents the shortest names are English words
     return frozenset(word for word in map(fold, last) if len(word) > 2 and not word_of(word).stop)
 
 
@@ -83,7 +83,7 @@ def _own_choices(evidence: Evidence) -> list[Match]:
     draft = evidence.draft
     if _topics(not draft.accented).isdisjoint(tokens_of(draft)):
         return []
-    reader = _Reader(draft)
+    reader = _ChoiceReader(draft)
     return [match for sentence in evidence.draft_sentences for match in reader.choices(sentence)]
 
 
@@ -97,7 +97,7 @@ def _suspected(evidence: Evidence) -> list[Suspicion]:
     return [s for s in named if own_words(voice, s.sentence)]
 
 
-class _Reader:
+class _ChoiceReader:
     """One draft, asked whether a choice of religion is its writer's own."""
 
     __slots__ = ("draft", "tokens", "voice")
@@ -137,7 +137,7 @@ class _Reader:
         return not (self._is_owned(at) or self._is_supposed(sentence, at) or self._is_name(sentence, match))
 
     def _is_owned(self, at: int) -> bool:
-        """'Mẹ tôi theo đạo Phật': the first person only owns the subject ('to' is 'tổ', say, as often as 'tớ')."""
+        """The first person only owns the subject: 'my mother follows'; without accents it may be another word."""
         return self.tokens[at] == "to" or (at > 0 and self._ends("owners", at - 1))
 
     def _is_supposed(self, sentence: Sentence, at: int) -> bool:

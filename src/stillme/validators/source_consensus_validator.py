@@ -10,7 +10,7 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
-from stillme.questions.conflicts import Disagreement
+from stillme.questions.conflicts import PassageConflict
 
 __all__ = ["SourceConsensusValidator"]
 
@@ -32,7 +32,7 @@ class SourceConsensusValidator(Observer):
         return self.flagged(Reason.CONTEXT_CONFLICT, "; ".join(_describe(evidence, c) for c in conflicts[:4]))
 
 
-def _describe(evidence: Evidence, conflict: Disagreement) -> str:
+def _describe(evidence: Evidence, conflict: PassageConflict) -> str:
     titles = [evidence.passages[i].title for i in conflict.passages]
     if all(conflict.values):
         return f"{titles[0]} says {conflict.values[0]!r}, {titles[1]} says {conflict.values[1]!r}"

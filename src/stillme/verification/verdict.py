@@ -12,6 +12,7 @@ from stillme.decision import band
 from stillme.evidence import Evidence
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import ExactGrounder, Judgement
+from stillme.grounding.precision import measured_precision
 from stillme.languages import DEFAULT, is_served
 from stillme.policy import Policy
 from stillme.reasons import Decision, Reason
@@ -119,12 +120,12 @@ def _language(evidence: Evidence) -> str:
 
 
 def _probability(outcome: Outcome) -> float:
-    """That the answer is supported; in Pattern B, that the context suffices."""
+    """How often an answer like this one is supported, as measured; in Pattern B, that the context suffices."""
     evidence = outcome.evidence
     if not outcome.is_judged or not outcome.ruling.verified:
         return 0.0
     if evidence.has_draft:
-        return min((judged.score for judged in evidence.judgements), default=1.0)
+        return min(map(measured_precision, evidence.judgements), default=1.0)
     if not evidence.need.source_required:
         return 1.0
     return max(0.0, evidence.max_similarity or 0.0)

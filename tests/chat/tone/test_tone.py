@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillme import Guard
-from stillme.chat.tone.tone import STYLES, Alignment, Edit, align_tone, aligned
+from stillme.chat.tone.tone import STYLES, Edit, ToneAlignment, align_tone, aligned
 from stillme.errors import InputError
 from stillme.evidence import Evidence
 from stillme.languages import languages, load
@@ -226,7 +226,7 @@ def test_an_opener_that_says_more_stays(style: str) -> None:
 
 def test_what_was_changed_is_told() -> None:
     """Each edit says what stood there and what stands there now."""
-    assert aligned("Great question! 🎉🎉 Refunds take fourteen days!!!", "friendly") == Alignment(
+    assert aligned("Great question! 🎉🎉 Refunds take fourteen days!!!", "friendly") == ToneAlignment(
         f"🎉 Refunds take fourteen days!\n\n{FRIENDLY_EN}",
         (
             Edit("opener", "Great question! ", ""),
@@ -236,7 +236,7 @@ def test_what_was_changed_is_told() -> None:
         ),
     )
     assert aligned(EN, "friendly").edits == (Edit("closing", "", f"\n\n{FRIENDLY_EN}"),)
-    assert aligned(EN) == Alignment(EN)
+    assert aligned(EN) == ToneAlignment(EN)
 
 
 @pytest.mark.parametrize("style", ["freindly", "", "Neutral", "rude\n\x1b[31m"])
@@ -266,151 +266,6 @@ def test_every_style_closes_in_both_languages_with_words_it_would_recognise() ->
         fact = fact_beside(closing)
         assert align_tone(f"{fact}\n\n{closing}") == fact
         assert len(Evidence.of(draft=f"{fact}\n\n{closing}").factual_claims) == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        pytest.param("Refunds take fourteen days, you moron.", "Refunds take fourteen days.", id="a call behind what is said"),
-        pytest.param("You absolute idiot, refunds take fourteen days.", "Refunds take fourteen days.", id="a call before it"),
-        pytest.param("Listen, you lazy fool, the limit is 30 days [1].", "Listen, the limit is 30 days [1].", id="a call inside it"),
-        pytest.param("You idiot! The limit is 30 days [1].", "The limit is 30 days [1].", id="a call as a sentence"),
-        pytest.param("Are you really that stupid? The limit is 30 days [1].", "The limit is 30 days [1].", id="an insulting question"),
-        pytest.param("Only a complete fool would ask that. The limit is 30 days.", "The limit is 30 days.", id="an insulting remark"),
-        pytest.param("The limit is 30 days. Use your brain next time!", "The limit is 30 days.", id="an insult at the end"),
-        pytest.param("As for your idiotic question, the limit is 30 days.", "As for your question, the limit is 30 days.", id="an epithet of the question"),
-        pytest.param("The fucking limit is 30 days.", "The limit is 30 days.", id="an oath"),
-        pytest.param("Hạn mức là 30 ngày, đồ ngốc.", "Hạn mức là 30 ngày.", id="a call behind what is said in Vietnamese"),
-        pytest.param("Đồ ngu ngốc, hạn mức là 30 ngày.", "Hạn mức là 30 ngày.", id="a call before it in Vietnamese"),
-        pytest.param("Sao mày ngu thế? Hạn mức là 30 ngày [1].", "Hạn mức là 30 ngày [1].", id="an insulting question in Vietnamese"),
-        pytest.param("Câm mồm đi! Hạn mức là 30 ngày.", "Hạn mức là 30 ngày.", id="an order to be silent in Vietnamese"),
-        pytest.param("Câu hỏi ngớ ngẩn này có câu trả lời là 30 ngày.", "Câu hỏi này có câu trả lời là 30 ngày.", id="an epithet of the question in Vietnamese"),
-        pytest.param("Chi co ke ngu moi hoi cau nay. Han muc la 30 ngay.", "Han muc la 30 ngay.", id="without accents"),
-    ],
-)  # fmt: skip
-def test_insults_to_the_reader_go_and_what_is_said_stays(answer: str, expected: str) -> None:
-    """Calls, remarks, epithets and oaths."""
-    assert align_tone(answer) == expected
-
-
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize(
-    "answer",
-    [
-        pytest.param("The novel The Idiot was written by Fyodor Dostoevsky in 1869 [1].", id="a title"),
-        pytest.param("The word idiot comes from a Greek word for a private person [1].", id="a word that is explained"),
-        pytest.param("He called his rival, you idiot, a coward in 1901 [1].", id="what somebody said"),
-        pytest.param("The sign reads “You idiot, turn back!” in red letters [1].", id="a quotation"),
-        pytest.param("Winners, losers, fools and judges appear in the play [1].", id="a list of persons"),
-        pytest.param("Dumb terminals, dense forests and thick walls are listed [1].", id="adjectives of things"),
-        pytest.param("Trong vở kịch có thằng ngốc, ông vua và con lợn [1].", id="a list of persons in Vietnamese"),
-        pytest.param("Từ ngu ngốc trong tiếng Việt là từ Hán Việt ghép [1].", id="a word that is explained in Vietnamese"),
-        pytest.param("Run `echo you idiot` in the shell [1].", id="code"),
-    ],
-)  # fmt: skip
-def test_what_only_speaks_of_insults_stays(answer: str, style: str) -> None:
-    """Facts about fools are facts."""
-    assert align_tone(answer, style).startswith(answer)
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        pytest.param("THE REFUND TAKES FOURTEEN DAYS [1].", "The refund takes fourteen days [1].", id="a sentence"),
-        pytest.param("Refunds are slow [1]. PLEASE WAIT FOR FOURTEEN DAYS!!!", "Refunds are slow [1]. Please wait for fourteen days.", id="one sentence of two"),
-        pytest.param("You must know: DO NOT EVER SEND THE CARD BY POST, please.", "You must know: do not ever send the card by post, please.", id="many words in a row"),
-        pytest.param("NASA LAUNCHED THE ORBITER IN 1989 [1].", "NASA launched the orbiter in 1989 [1].", id="an acronym stays"),
-        pytest.param("WHO SAYS THE VACCINE IS SAFE [1].", "WHO says the vaccine is safe [1].", id="an acronym that is a word stays"),
-        pytest.param("PLEASE SEND THE SHOES TO ORSINI. The address of Orsini is here.", "Please send the shoes to Orsini. The address of Orsini is here.", id="a name is written as elsewhere"),
-        pytest.param("GERMANY IS A COUNTRY OF 16 STATES [1].", "GERMANY is a country of 16 states [1].", id="a name that stands nowhere else stays"),
-        pytest.param("I'M SURE THAT THE PRICE IS $5.", "I'm sure that the price is $5.", id="the first person stays large"),
-        pytest.param("- READ THE TERMS FIRST [1].\n- Then pay.", "- Read the terms first [1].\n- Then pay.", id="an item of a list"),
-        pytest.param("TIỀN ĐƯỢC HOÀN TRONG VÒNG 14 NGÀY [1]!!!", "Tiền được hoàn trong vòng 14 ngày [1].", id="a sentence in Vietnamese"),
-        pytest.param("HÀ NỘI LÀ THỦ ĐÔ CỦA VIỆT NAM [1].", "HÀ NỘI là thủ đô của VIỆT NAM [1].", id="places in Vietnamese stay"),
-        pytest.param("NGUYỄN VĂN AN LÀ GIÁM ĐỐC CỦA CÔNG TY [1].", "NGUYỄN VĂN AN là giám đốc của công ty [1].", id="a person in Vietnamese stays"),
-    ],
-)  # fmt: skip
-def test_capitals_that_shout_become_small(answer: str, expected: str) -> None:
-    """Ordinary words only, and never where a name or an acronym could stand."""
-    assert align_tone(answer) == expected
-
-
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize(
-    "answer",
-    [
-        pytest.param("HDMI, USB, VGA and DVI are ports [1].", id="acronyms in a row"),
-        pytest.param("The NATO, EU and UN offices are in Brussels [1].", id="acronyms in a sentence"),
-        pytest.param("You must NOT open it [1].", id="one word with weight"),
-        pytest.param("SELECT NAME FROM USERS WHERE AGE IS NULL", id="a query outside of code"),
-        pytest.param("Run `DROP ALL THE TABLES NOW` first [1].", id="code in a line"),
-        pytest.param("The sign reads “KEEP OFF THE GRASS” there [1].", id="a quotation"),
-        pytest.param("> DO NOT FEED THE BEARS\n\nIt stands at the gate [1].", id="a block quote"),
-        pytest.param("Set MAX_RETRY_COUNT and DB_HOST_NAME [1].", id="identifiers"),
-        pytest.param("The STOP sign is red [1].", id="a sign"),
-        pytest.param("See [THE LIST OF ALL PORTS](https://a.example/LIST_OF_PORTS) [1].", id="a link"),
-    ],
-)  # fmt: skip
-def test_capitals_that_mean_something_stay(answer: str, style: str) -> None:
-    """Acronyms, code, quotations, addresses, identifiers and single words."""
-    assert align_tone(answer, style).startswith(answer)
-
-
-def test_an_answer_that_is_nothing_but_an_insult_is_left_to_the_validators() -> None:
-    """The tone never gives back nothing."""
-    assert align_tone("You are an idiot.") == "You are an idiot."
-
-
-CALLS = ["you idiot", "you complete moron", "you stupid fool", "đồ ngu", "đồ ngốc kia"]
-REMARKS = [
-    "What a dumb question!",
-    "Are you really so stupid?",
-    "You are an idiot.",
-    "Sao mày ngu thế?",
-    "Hỏi gì mà ngu vậy!",
-]
-CALM = [
-    "Refunds are paid within 14 days [1]",
-    "The Team plan costs $29.50 per month [1, 2]",
-    "The page https://docs.example.com/a?b=1 lists 3 plans",
-    "Run `pip install stillme` with Python 3.11 [2]",
-    "The sign reads “You idiot, STOP” at the gate",
-    "NASA and the EU signed it with Orsini in 1994 [1]",
-    "Tiền được hoàn trong vòng 14 ngày [1]",
-    "Gói Team có giá 1.290.000 đồng mỗi tháng [2]",
-]
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    st.lists(st.sampled_from(CALM), min_size=1, max_size=4), st.sampled_from(CALLS), st.sampled_from(REMARKS), st.sampled_from(STYLES)
-)  # fmt: skip
-def test_an_insulted_answer_is_the_answer(facts: list[str], call: str, remark: str, style: str) -> None:
-    """Whatever insults are put around the facts, the answer is aligned to what it is without them."""
-    plain = " ".join(f"{fact}." for fact in facts)
-    insulted = f"{remark} " + " ".join(f"{fact}, {call}." for fact in facts)
-
-    assert align_tone(insulted, style) == align_tone(plain, style)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(CALM), min_size=1, max_size=4), st.sampled_from(STYLES))
-def test_a_shouted_answer_says_the_same_words(facts: list[str], style: str) -> None:
-    """Figures, markers, addresses, code, quotations and words are those of the shouted answer; only their capitals are fewer."""
-    shouted = " ".join(f"{shout(fact)}!!!" for fact in facts)
-    calm = align_tone(shouted, style).partition("\n\n")[0]
-
-    assert STOPS.sub("", calm).casefold() == STOPS.sub("", shouted).casefold()
-    kept = ("numbers", "citations", "quotations", "code", "addresses")
-    assert {k: held(calm)[k] for k in kept} == {k: held(shouted)[k] for k in kept}
-    assert sum(map(str.isupper, calm)) <= sum(map(str.isupper, shouted))
-
-
-def shout(fact: str) -> str:
-    """A fact in capitals, but for its address, its code and its quotation."""
-    return "".join(
-        part if k % 2 else part.upper() for k, part in enumerate(re.split(r"(https?://\S+|`[^`]+`|“[^”]+”)", fact))
-    )
 
 
 # what an answer says, seen from outside
@@ -502,7 +357,7 @@ def test_aligning_twice_is_aligning_once(answer: str, style: str) -> None:
     """The aligned text is what aligning it again gives, without an edit."""
     once = align_tone(answer, style)
 
-    assert aligned(once, style) == Alignment(once)
+    assert aligned(once, style) == ToneAlignment(once)
 
 
 @settings(max_examples=200, deadline=None)

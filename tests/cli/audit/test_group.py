@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from stillme.audit import AuditStore, Filter
 from stillme.audit.review.agreement import Label
-from stillme.cli.audit.options import LABELS
 from stillme.cli.commands import cli
+from stillme.cli.options import LABELS
 from tests.cli.conftest import Trail, rows
 from tests.cli.test_commands import ANSWERED, REFUSED, lines, on_terminal
 

@@ -141,7 +141,7 @@ def test_a_file_that_is_there_is_not_overwritten(cases: Path, tmp_path: Path) ->
     refused = run("calibrate", cases, *WIDE, "--out", out)
     forced = run("calibrate", cases, *WIDE, "--policy", out, "--out", out, "--force")
 
-    assert (refused.exit_code, "is there already" in refused.stderr) == (3, True)
+    assert (refused.exit_code, "exists: choose another name" in refused.stderr) == (3, True)
     assert forced.exit_code == 0
     assert (Policy.load(out).mode, Policy.load(out).calibration is not None) == ("warn", True)
 

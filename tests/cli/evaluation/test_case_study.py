@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from stillme.cli.commands import Commands
 from stillme.cli.evaluation.case_study import report
-from stillme.cli.verdict_text import Exit
+from stillme.cli.printing import Exit
 from stillme.evaluation.runs.case_files import checked
 from stillme.evaluation.runs.run import run_to_file
 from stillme.guard import Guard

@@ -87,17 +87,6 @@ def test_the_figures_are_printed_as_json() -> None:
     assert found["comparisons"] == []
 
 
-def test_the_figures_are_printed_as_tables() -> None:
-    """Every metric with what was counted and its interval, and slices on request."""
-    result = run("cases.jsonl", "--human", "--slices", "2", "--max", "escape_rate=0.5")
-
-    lines = result.stdout.splitlines()
-    assert "hallucination_escape_rate  33.3 %   0.8 to 90.6 %    1 / 3" in [line.rstrip() for line in lines]
-    assert "5 cases: 0 errors, 0 unscored, 0 unverified (0 of them answered)" in lines
-    assert any(line.startswith("vi ") for line in lines)
-    assert "met     --max hallucination_escape_rate=0.5: 0.3333 (1 of 3)" in lines
-
-
 @pytest.mark.parametrize(
     ("bars", "code", "said"),
     [
@@ -143,15 +132,6 @@ def test_several_policies_are_compared() -> None:
     assert comparison["flips"] == [{"before": "answer", "after": "refuse", "cases": 3}]
     assert comparison["directions"] == {"before": 2, "after": 1, "neither": 0, "unknown": 0}
     assert shares(result, 1)["false_refusal_rate"] == (2, 2)
-
-
-def test_a_comparison_is_printed_as_tables() -> None:
-    """What changed, in which direction, and some of the cases."""
-    lines = run("cases.jsonl", "--policy", "plain.yaml", "--policy", "hard.yaml", "--human").stdout.splitlines()
-
-    assert "3 of 5 cases are decided differently; 0 could not be run in both" in lines
-    assert "1 became right, 2 became wrong, 0 stayed wrong, 0 expect nothing" in lines
-    assert any(line.split() == ["en-1", "answer", "answer", "refuse", "before"] for line in lines)
 
 
 def test_a_run_is_kept_and_goes_on() -> None:
@@ -269,14 +249,3 @@ def test_what_cannot_be_done_is_said(args: list[str], code: int, said: str) -> N
     result = run(*args)
 
     assert (result.exit_code, said in result.stderr) == (code, True), result.stderr
-
-
-def test_nothing_in_a_case_reaches_the_terminal_as_it_is() -> None:
-    """Ids, tags and categories are text of strangers."""
-    odd = {**CASES[0], "id": "\x1b[31mred", "category": "[bold]x[/bold]\x07", "tags": ["\u202eevil"]}
-    Path("odd.jsonl").write_text(json.dumps(odd) + "\n", encoding="utf-8")
-
-    result = run("odd.jsonl", "--policy", "plain.yaml", "--policy", "hard.yaml", "--human", "--slices", "1")
-
-    assert not {"\x1b", "\x07", "\u202e"} & set(result.stdout)
-    assert "[bold]x[/bold]" in result.stdout

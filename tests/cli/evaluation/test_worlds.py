@@ -63,7 +63,9 @@ def test_another_tool_is_measured_by_its_answers() -> None:
     [
         pytest.param(["--slices", "2"], "`eval worlds` takes", id="slices belong to cases"),
         pytest.param(["--limit", "1", "--answers", "nowhere.jsonl"], "cannot read the answers", id="no such file"),
-        pytest.param(["--limit", "1", "--questions", "plain.yaml"], "is there already", id="nothing is overwritten"),
+        pytest.param(
+            ["--limit", "1", "--questions", "plain.yaml"], "exists: choose another name", id="nothing is overwritten"
+        ),
     ],
 )
 def test_what_cannot_be_done_is_told(args: list[str], problem: str) -> None:

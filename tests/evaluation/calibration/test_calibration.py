@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from stillme.errors import InputError, PolicyError
-from stillme.evaluation.calibration.calibration import ALL, REST, Outcome, calibrate
-from stillme.evaluation.calibration.fixed_sequence import Figures, Target
+from stillme.evaluation.calibration.calibration import ALL, REST, CalibrationOutcome, calibrate
+from stillme.evaluation.calibration.fixed_sequence import ErrorCounts, Target
 from stillme.evaluation.calibration.policy_text import fragment
-from stillme.evaluation.calibration.thresholds import Scored, Settings
+from stillme.evaluation.calibration.thresholds import ScoredCase, Settings
 from stillme.policy import Policy
 from stillme.reasons import Decision
 from tests.evaluation.scored_cases import LITE, SOURCE, WIDE, bad, both_languages, good
@@ -26,8 +26,8 @@ def test_a_small_calibration_by_hand() -> None:
     found = calibrate(cases, LITE, WIDE, keep_gates=True)
 
     assert found.settings == Settings(0.45, 0.5, 0.6, 0.605)
-    assert found.before == Figures(escaped=3, bad=20, refused=0, good=10, claims_escaped=5, claims=22)
-    assert found.after == Figures(escaped=1, bad=20, refused=1, good=10, claims_escaped=3, claims=22)
+    assert found.before == ErrorCounts(escaped=3, bad=20, refused=0, good=10, claims_escaped=5, claims=22)
+    assert found.after == ErrorCounts(escaped=1, bad=20, refused=1, good=10, claims_escaped=3, claims=22)
     assert (found.tried, found.by, found.cases, found.domains) == (1, "none", 30, ())
     point = found.groups[0].chosen
     assert (point.min_score, point.figures) == (0.605, found.after)
@@ -43,7 +43,7 @@ def test_wrong_answers_at_a_lower_similarity_raise_the_threshold_between() -> No
     found = calibrate(cases, LITE)
 
     assert found.settings == Settings(0.725, 0.5, 0.6, 0.0)
-    assert found.after == Figures(escaped=0, bad=400, refused=0, good=100, claims_escaped=0, claims=400)
+    assert found.after == ErrorCounts(escaped=0, bad=400, refused=0, good=100, claims_escaped=0, claims=400)
     assert (found.tried, found.groups[0].level) == (2, pytest.approx(0.025))
     assert "min_similarity_for_factual: raised from 0.45 to 0.725" in found.notes
 
@@ -122,29 +122,6 @@ def test_a_score_that_no_case_has_stays() -> None:
     assert calibrate(cases, policy).settings == Settings(0.725, 0.5, 0.6, 0.3)
 
 
-def test_milder_gates_are_tried_where_they_let_good_cases_through() -> None:
-    """They share the error with the policy's own, and win where they refuse fewer; a gate that refuses no good case stays."""
-    helped = bad(-1.0, 40) + good(0.9, 5, similarity=0.3) + good(0.9, 5)
-    idle = bad(-1.0, 40) + good(0.9, 10, similarity=0.45)
-
-    with_help, without = (calibrate(cases, LITE, WIDE) for cases in (helped, idle))
-    kept = calibrate(helped, LITE, WIDE, keep_gates=True)
-
-    assert with_help.settings == Settings(0.225, 0.5, 0.6, 0.0)
-    assert (with_help.tried, with_help.groups[0].level) == (3, pytest.approx(0.025))
-    assert (without.tried, without.groups[0].level) == (1, pytest.approx(0.1))
-    assert (kept.settings, kept.after and kept.after.refused) == (Settings(0.45, 0.5, 0.6, 0.0), 5)
-
-
-def test_the_gates_that_are_tried_do_not_depend_on_how_bad_cases_came_out() -> None:
-    """What is tested must not be chosen by what it is tested on, not even by a case that is good and bad; their number may."""
-    cases = good(0.9, 5, similarity=0.3) + good(0.9, 5) + good(0.9, 3, similarity=0.01, is_bad=True, unsupported=1)
-
-    tried = {calibrate(cases + extra, LITE, WIDE).tried for extra in (bad(0.9, 40, similarity=0.01), bad(-1.0, 40))}
-
-    assert tried == {3}
-
-
 @pytest.mark.parametrize(
     ("cases", "more", "said"),
     [
@@ -161,7 +138,7 @@ def test_the_gates_that_are_tried_do_not_depend_on_how_bad_cases_came_out() -> N
         ),
     ],
 )
-def test_what_cannot_be_guaranteed_says_what_is_missing(cases: list[Scored], more: int | None, said: str) -> None:
+def test_what_cannot_be_guaranteed_says_what_is_missing(cases: list[ScoredCase], more: int | None, said: str) -> None:
     """No thresholds, and how many more cases it takes, or that none would help."""
     found = calibrate(cases, LITE)
 
@@ -218,7 +195,7 @@ def test_without_enough_cases_in_any_language_all_are_taken_together() -> None:
     )
 
 
-def by_domain(others: int) -> list[Scored]:
+def by_domain(others: int) -> list[ScoredCase]:
     """Two domains, and cases of none."""
     shop = [replace(c, domain="shop") for c in bad(-1.0, 35) + bad(0.7, 15) + good(0.9, 5)]
     law = [replace(c, domain="law") for c in bad(-1.0, 40) + good(0.9, 5)]
@@ -273,7 +250,7 @@ def test_the_target_is_checked() -> None:
         ),
     ],
 )
-def test_the_rule_of_the_decision_record_is_applied_to_what_is(cases: list[Scored], said: list[str]) -> None:
+def test_the_rule_of_the_decision_record_is_applied_to_what_is(cases: list[ScoredCase], said: list[str]) -> None:
     """False refusals above 10 %: lower; hallucinations above 1 %: raise; and what the new thresholds still miss."""
     notes = calibrate(cases, LITE).notes
 
@@ -295,9 +272,9 @@ def test_the_guarantee_holds_for_groups_and_gates_together() -> None:
     assert missed / draws <= error + 3 * math.sqrt(error * (1 - error) / draws)
 
 
-def drawn(rng: np.random.Generator) -> list[Scored]:
+def drawn(rng: np.random.Generator) -> list[ScoredCase]:
     """Cases of a known distribution: similarity and score are uniform, and Vietnamese drafts pass more easily."""
-    found: list[Scored] = []
+    found: list[ScoredCase] = []
     for language, ease in (("en", 0.5), ("vi", 1.0)):
         for least, similarity in rng.random((80, 2)):
             found += bad(float(least * ease), language=language, similarity=float(similarity))
@@ -306,7 +283,7 @@ def drawn(rng: np.random.Generator) -> list[Scored]:
     return found
 
 
-def true_risk(found: Outcome, language: str) -> float:
+def true_risk(found: CalibrationOutcome, language: str) -> float:
     """The probability that a bad case passes under what was chosen."""
     assert found.settings is not None
     ease = {"en": 0.5, "vi": 1.0}[language]

@@ -12,7 +12,7 @@ from scipy import stats
 
 from stillme.evaluation.calibration.fixed_sequence import (
     GRID,
-    Figures,
+    ErrorCounts,
     fewest_cases,
     figures,
     most_escapes,
@@ -95,5 +95,5 @@ def test_figures_without_any_case() -> None:
     """Nothing counted is nothing known."""
     none = figures([], lambda _: Decision.ANSWER)
 
-    assert none == Figures(0, 0, 0, 0, 0, 0)
+    assert none == ErrorCounts(0, 0, 0, 0, 0, 0)
     assert (none.escape, none.refusal) == ((0.0, 1.0), (0.0, 1.0))

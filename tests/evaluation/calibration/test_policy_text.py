@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillme.evaluation.calibration.calibration import Outcome, calibrate
+from stillme.evaluation.calibration.calibration import CalibrationOutcome, calibrate
 from stillme.evaluation.calibration.fixed_sequence import Target
 from stillme.evaluation.calibration.policy_text import calibrated_policy, curve, evidence, fragment, policy_file
 from stillme.evaluation.calibration.thresholds import Settings
@@ -22,11 +22,11 @@ from tests.evaluation.scored_cases import LITE, SOURCE, WIDE, bad, both_language
 
 
 @cache
-def _guaranteed() -> Outcome:
+def _guaranteed() -> CalibrationOutcome:
     return calibrate(both_languages(), LITE, WIDE, "language")
 
 
-def guaranteed(**changes: Any) -> Outcome:
+def guaranteed(**changes: Any) -> CalibrationOutcome:
     """A calibration that came out."""
     return replace(_guaranteed(), **changes)
 

@@ -23,8 +23,8 @@ from stillme.evaluation.rollout.drift import (
     LEAST_CASES,
     LEAST_DISTANCE,
     LEVEL,
-    Comparison,
     Observation,
+    Shift,
     Summary,
     chi_square_tail,
     drift_of,
@@ -186,7 +186,7 @@ def test_what_is_rare_is_not_compared() -> None:
 def test_only_both_together_are_drift() -> None:
     """A large distance that is not shown is none, a shown one that is small neither."""
     flags = [
-        Comparison("a", 1, 1, distance, 0.0, adjusted, "").drifted
+        Shift("a", 1, 1, distance, 0.0, adjusted, "").drifted
         for distance, adjusted in ((0.1, 0.01), (0.099, 0.0), (0.9, 0.011))
     ]
 
@@ -331,7 +331,9 @@ def test_drift_is_written_and_all_else_stays(before: str, after: str, end: str) 
     ("text", "said"),
     [
         pytest.param("mode: warn\n", "has no calibration section", id="not calibrated"),
-        pytest.param("calibration: {at: a, cases: 1}\n", "write it below calibration yourself", id="on one line"),
+        pytest.param(
+            "calibration: &c {at: a}\noutput: *c\n", "below calibration yourself", id="an anchor that others use"
+        ),
     ],
 )
 def test_a_file_that_cannot_be_changed_stays(text: str, said: str) -> None:

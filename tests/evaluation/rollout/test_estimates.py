@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillme.evaluation.rollout.estimates import Figure, Part, interval, needed
+from stillme.evaluation.rollout.estimates import Estimate, Part, interval, needed
 from stillme.evaluation.runs.intervals import clopper_pearson
 
 
@@ -38,7 +38,7 @@ def test_an_interval_of_two_parts_holds_the_estimate_and_narrows(one: int, other
 
 def test_how_many_more_reviews_are_needed_is_said() -> None:
     """No escape in n reviews rules out more than 1 - 0.0125^(1/n) of the answers; here ten answers come to one draft held back."""
-    few = Figure(
+    few = Estimate(
         "hallucination_escape_rate", 0.0, 0.0, 0.5, 0, 100, 100, None, (Part(0.0, 1000, 50), Part(1.0, 100, 50))
     )
     worse = replace(few, parts=(Part(0.5, 1000, 50), Part(1.0, 100, 50)))

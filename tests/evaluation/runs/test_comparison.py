@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from stillme.errors import InputError
-from stillme.evaluation.runs.comparison import Change, compare, compare_records, holm, mcnemar
+from stillme.evaluation.runs.comparison import FlippedCase, compare, compare_records, holm, mcnemar
 from stillme.evaluation.runs.metrics import RATES, metrics_of, rate_of
 from stillme.evaluation.runs.records import CaseRecord, ClaimRecord, RunHeading
 from stillme.evaluation.runs.run import Run
@@ -57,11 +57,11 @@ def test_changes_by_hand() -> None:
     assert found.flips == (("answer", "refuse", 3), ("refuse", "answer", 2))
     assert found.directions == (("before", 1), ("after", 2), ("neither", 1), ("unknown", 1))
     assert found.examples == (
-        Change("a", "answer", "answer", "refuse", "before"),
-        Change("b", "answer", "refuse", "answer", "after"),
-        Change("c", "refuse", "answer", "refuse", "after"),
-        Change("e", "ask_clarify", "refuse", "answer", "neither"),
-        Change("f", None, "answer", "refuse", "unknown"),
+        FlippedCase("a", "answer", "answer", "refuse", "before"),
+        FlippedCase("b", "answer", "refuse", "answer", "after"),
+        FlippedCase("c", "refuse", "answer", "refuse", "after"),
+        FlippedCase("e", "ask_clarify", "refuse", "answer", "neither"),
+        FlippedCase("f", None, "answer", "refuse", "unknown"),
     )
 
 

@@ -8,15 +8,14 @@ import pytest
 
 from stillme.evaluation.runs.curves import (
     NONE,
+    CurvePoint,
     Errors,
     Labels,
     Mistake,
-    Point,
     Reasons,
     RiskCoverage,
     Sweep,
     reliability_bins,
-    unsupported_in,
 )
 from stillme.evaluation.runs.intervals import clopper_pearson
 from stillme.evaluation.runs.metrics import metrics_of
@@ -36,9 +35,9 @@ def case(name: str, expected: str | None, decision: str | None, *claims: ClaimRe
     return CaseRecord(id=name, expected=expected, decision=decision, claims=claims, **given)
 
 
-def point(x: float, numerator: int, denominator: int) -> Point:
+def point(x: float, numerator: int, denominator: int) -> CurvePoint:
     """A share with its exact interval."""
-    return Point(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
+    return CurvePoint(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
 
 
 # Four drafts with labels and scores, one with labels and no score, one without labels, one that could not be run.
@@ -154,7 +153,7 @@ def test_labels_by_hand() -> None:
         "claims without a label": 1,
     }
     assert dict(labels.problems) == {"RuntimeError: no": 1}
-    assert [unsupported_in(record) for record in TABLE] == [0, 1, 0, 1, 2, 0, 0]
+    assert [record.unsupported for record in TABLE] == [0, 1, 0, 1, 2, 0, 0]
 
 
 def test_errors_by_hand() -> None:

@@ -13,12 +13,9 @@ from stillme.errors import InputError
 from stillme.evaluation.runs.intervals import (
     Interval,
     beta_quantile,
-    binomial_at_least,
     binomial_at_most,
     clopper_pearson,
     incomplete_beta,
-    lower_bound,
-    normal_quantile,
     upper_bound,
     wilson,
 )
@@ -42,11 +39,9 @@ def test_intervals_are_those_of_scipy(successes: int, trials: int, confidence: f
 @pytest.mark.parametrize("confidence", CONFIDENCES)
 def test_bounds_are_those_of_scipy(successes: int, trials: int, confidence: float) -> None:
     """One-sided bounds put all of the risk on one side."""
-    for method in ("exact", "wilson"):
-        above = stats.binomtest(successes, trials, alternative="less").proportion_ci(confidence, method).high
-        below = stats.binomtest(successes, trials, alternative="greater").proportion_ci(confidence, method).low
-        assert upper_bound(successes, trials, confidence, method) == pytest.approx(above, abs=1e-9)
-        assert lower_bound(successes, trials, confidence, method) == pytest.approx(below, abs=1e-9)
+    above = stats.binomtest(successes, trials, alternative="less").proportion_ci(confidence, "exact").high
+
+    assert upper_bound(successes, trials, confidence) == pytest.approx(above, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +66,13 @@ def test_the_rule_of_three() -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 20_000), st.data(), st.floats(0.0, 1.0))
-def test_tails_are_those_of_scipy(trials: int, data: st.DataObject, p: float) -> None:
-    """Both tails agree with SciPy, where they are small in relation to their size as well."""
+def test_the_tail_is_that_of_scipy(trials: int, data: st.DataObject, p: float) -> None:
+    """The tail agrees with SciPy, where it is small in relation to its size as well."""
     successes = data.draw(st.integers(0, trials))
-    at_most, at_least = stats.binom.cdf(successes, trials, p), stats.binom.sf(successes - 1, trials, p)
 
-    assert binomial_at_most(successes, trials, p) == pytest.approx(at_most, rel=1e-8, abs=1e-12)
-    assert binomial_at_least(successes, trials, p) == pytest.approx(at_least, rel=1e-8, abs=1e-12)
+    assert binomial_at_most(successes, trials, p) == pytest.approx(
+        stats.binom.cdf(successes, trials, p), rel=1e-8, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 0.93, 1.0])
@@ -88,7 +83,6 @@ def test_tails_are_sums_of_probabilities(p: float) -> None:
 
     for k in range(-1, n + 2):
         assert binomial_at_most(k, n, p) == pytest.approx(sum(masses[: k + 1]) if k >= 0 else 0.0, abs=1e-13)
-        assert binomial_at_least(k, n, p) == pytest.approx(sum(masses[max(k, 0) :]), abs=1e-13)
 
 
 @settings(max_examples=300, deadline=None)
@@ -141,19 +135,13 @@ def test_exact_intervals_cover_at_least_what_they_say(p: float) -> None:
     assert covered >= 0.95
 
 
-def test_the_normal_quantile() -> None:
-    """The point that everybody knows."""
-    assert normal_quantile(0.975) == pytest.approx(1.959963984540054, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
         pytest.param(lambda: clopper_pearson(3, 2), "between 0 and the trials, got 3 of 2", id="more than all"),
         pytest.param(lambda: wilson(-1, 2), "between 0 and the trials, got -1 of 2", id="less than none"),
         pytest.param(lambda: upper_bound(1, 2, 1.0), "confidence must be between 0 and 1", id="certainty"),
-        pytest.param(lambda: lower_bound(1, 2, 0.0), "confidence must be between 0 and 1", id="no confidence"),
-        pytest.param(lambda: incomplete_beta(0.5, 0, 1), "needs a and b above 0", id="no parameter"),
+        pytest.param(lambda: upper_bound(1, 2, 0.0), "confidence must be between 0 and 1", id="no confidence"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call: object, problem: str) -> None:

@@ -17,11 +17,10 @@ from stillme.evaluation.runs.metrics import (
     ALIASES,
     LOWER_IS_BETTER,
     MANDATORY,
-    PER_CASE,
     RATES,
     SCORES,
-    Metrics,
-    Rate,
+    CountedRate,
+    RunMetrics,
     Score,
     metrics_of,
     rate_of,
@@ -95,7 +94,7 @@ def test_every_rate_by_hand() -> None:
     """Numerators, denominators and exact intervals of the table above."""
     found = metrics_of(TABLE).rates()
 
-    assert found == tuple(Rate(name, k, n, *clopper_pearson(k, n)) for name, (k, n) in SHARES.items())
+    assert found == tuple(CountedRate(name, k, n, *clopper_pearson(k, n)) for name, (k, n) in SHARES.items())
 
 
 def test_every_score_by_hand() -> None:
@@ -152,7 +151,7 @@ def test_reasons_by_hand() -> None:
     }
 
 
-def shares(rate: Rate) -> tuple[int, int]:
+def shares(rate: CountedRate) -> tuple[int, int]:
     """What was counted."""
     return rate.numerator, rate.denominator
 
@@ -257,7 +256,7 @@ def test_what_one_case_contributes(record: CaseRecord, name: str, expected: tupl
 
 def test_without_cases_there_is_no_value() -> None:
     """No rate, no score and no latency, and the intervals say nothing."""
-    found = Metrics()
+    found = RunMetrics()
 
     assert {(r.value, r.low, r.high) for r in (*found.rates(), *found.scores())} == {(None, 0.0, 1.0)}
     assert found.latency_ms(0.5) is None
@@ -351,7 +350,7 @@ def test_too_many_values_are_left_out_and_counted() -> None:
 
 def test_names_are_known() -> None:
     """Every list of names speaks of rates that there are, and every rate says what it counts of what."""
-    assert set(MANDATORY) | set(PER_CASE) | LOWER_IS_BETTER | set(ALIASES.values()) <= set(RATES)
+    assert set(MANDATORY) | LOWER_IS_BETTER | set(ALIASES.values()) <= set(RATES)
     assert all(" / " in (function.__doc__ or "") for function in RATES.values())
     assert metrics_of(TABLE).figure("escape_rate") == rate_of("hallucination_escape_rate", 3, 5)
     assert metrics_of(TABLE).figure("claim_auc").name == "claim_auc"

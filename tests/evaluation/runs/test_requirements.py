@@ -8,12 +8,12 @@ import pytest
 
 from stillme.errors import InputError
 from stillme.evaluation.runs.intervals import clopper_pearson
-from stillme.evaluation.runs.metrics import Metrics, metrics_of
+from stillme.evaluation.runs.metrics import RunMetrics, metrics_of
 from stillme.evaluation.runs.records import CaseRecord
 from stillme.evaluation.runs.requirements import Bar, check_bars, parse_bar, trials_needed
 
 
-def run(right: int, wrong: int, errors: int = 0) -> Metrics:
+def run(right: int, wrong: int, errors: int = 0) -> RunMetrics:
     """So many cases that expect a refusal, refused or answered."""
     given: list[dict[str, Any]] = [{"decision": "refuse"}] * right + [
         {"decision": "answer", "unlabelled_unsupported": 1}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from stillme.evaluation.worlds.documents import Document, WorldClaim
+from stillme.evaluation.worlds.documents import WorldClaim, WorldDocument
 from stillme.evaluation.worlds.figures import figures_of
-from stillme.evaluation.worlds.judging import Answer, Judged
+from stillme.evaluation.worlds.judging import Judged, WorldAnswer
 
-YES, NO = Answer(True, 0.8), Answer(False, 0.3)
-SURE = Answer(True, 0.9, is_sure=True)
+YES, NO = WorldAnswer(True, 0.8), WorldAnswer(False, 0.3)
+SURE = WorldAnswer(True, 0.9, is_sure=True)
 FLIP, BACK = ("supported", "contradicted"), ("unsupported", "supported")
 
 
-def judged(*claims: tuple[tuple[str, ...], Answer, Answer], language: str = "en", of: str = "en") -> Judged:
+def judged(*claims: tuple[tuple[str, ...], WorldAnswer, WorldAnswer], language: str = "en", of: str = "en") -> Judged:
     """A document whose claims have these labels and answers."""
     made = tuple(WorldClaim("-", language, labels[1], labels) for labels, *_ in claims)
-    return Judged(Document("d", of, ((), ()), made), tuple((one, other) for _, one, other in claims))
+    return Judged(WorldDocument("d", of, ((), ()), made), tuple((one, other) for _, one, other in claims))
 
 
 def test_only_claims_that_are_right_in_both_worlds_count() -> None:
@@ -23,16 +23,17 @@ def test_only_claims_that_are_right_in_both_worlds_count() -> None:
 
     tally = figures_of([given]).groups["all"]
 
-    assert (tally.right_in_both, tally.in_order, tally.flipped) == (1, 1, 3)
-    assert (tally.supported_right, tally.supported, tally.other_right, tally.other) == (4, 5, 1, 3)
+    counts = {rate.name: (rate.numerator, rate.denominator) for rate in tally.rates()}
+    assert (counts["both_worlds"], counts["order"]) == ((1, 3), (1, 3))
+    assert (counts["supported_seen"], counts["others_seen"]) == ((4, 5), (1, 3))
     assert tally.balanced_accuracy == (4 / 5 + 1 / 3) / 2
 
 
 def test_equal_scores_are_not_in_order() -> None:
     """A judge that says the same in both worlds gains nothing."""
-    tally = figures_of([judged((FLIP, YES, YES))]).groups["all"]
+    rates = {rate.name: rate for rate in figures_of([judged((FLIP, YES, YES))]).groups["all"].rates()}
 
-    assert tally.in_order == 0
+    assert rates["order"].numerator == 0
 
 
 def test_what_is_called_sure_is_counted_apart() -> None:

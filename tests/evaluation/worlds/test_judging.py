@@ -9,16 +9,16 @@ import pytest
 
 from stillme import Guard
 from stillme.errors import InputError
-from stillme.evaluation.worlds.documents import Document, WorldClaim
-from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words, questions_for, with_other_sources
+from stillme.evaluation.worlds.documents import WorldClaim, WorldDocument
+from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words, questions_for
 
 PLAIN = {"grounding": {"model": "none"}}
 
 
-def document(name: str, *worlds: str, claim: str, labels: tuple[str, ...], language: str = "en") -> Document:
+def document(name: str, *worlds: str, claim: str, labels: tuple[str, ...], language: str = "en") -> WorldDocument:
     """One claim against one source in each world."""
     sources = tuple(({"source_id": "s", "text": text},) for text in worlds)
-    return Document(name, language, sources, (WorldClaim(claim, language, "number", labels),))
+    return WorldDocument(name, language, sources, (WorldClaim(claim, language, "number", labels),))
 
 
 OPENING = document(
@@ -39,7 +39,7 @@ RENT = document(
 
 
 @pytest.mark.parametrize("given", [OPENING, RENT], ids=["English", "Vietnamese"])
-def test_a_guard_judges_each_claim_in_each_world(given: Document) -> None:
+def test_a_guard_judges_each_claim_in_each_world(given: WorldDocument) -> None:
     """What the sources of one world say and those of the other deny."""
     (judged,) = by_guard(Guard(PLAIN), [given])
 
@@ -63,14 +63,6 @@ def test_shared_words_cannot_tell_the_worlds_of_a_swap_apart() -> None:
     (judged,) = by_shared_words([swap])
 
     assert judged.answers[0][0] == judged.answers[0][1]
-
-
-def test_other_sources_are_those_of_another_document() -> None:
-    """Claims keep their labels, and nothing they could be read from."""
-    first, second = with_other_sources([OPENING, RENT])
-
-    assert (first.claims, first.worlds) == (OPENING.claims, RENT.worlds)
-    assert (second.claims, second.worlds) == (RENT.claims, OPENING.worlds)
 
 
 def test_another_tool_answers_what_was_written_for_it(tmp_path: Path) -> None:

@@ -41,10 +41,12 @@ ITEM: Final = re.compile(r"[ \t]*+(?:[-*+•‣◦▪–—]|\d{1,3}+[.)]|[A-Za-
 CODE_FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 ANCHOR: Final = re.compile(r"\{#[\w-]{1,100}+\}\s*+$")
 LINK: Final = re.compile(r"!?\[([^\[\]]{1,200}+)\]\([^()\s]{0,500}+\)")
+BARRED_D: Final = {0x111: "d", 0x110: "D"}
+"""The one letter of an accented alphabet that is not a plain letter with an accent."""
 NOT_IN_ID: Final = re.compile(r"[^A-Za-z0-9._/-]++")
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A range of characters."""
 
     start: int
@@ -52,7 +54,7 @@ class Span(NamedTuple):
 
 
 @dataclass(slots=True)
-class Block:
+class TextBlock:
     """Lines that belong together: a heading, a paragraph, a list, a table or a block of code."""
 
     kind: str
@@ -69,11 +71,11 @@ class Section:
     """Blocks under the same headings."""
 
     path: tuple[str, ...]
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[TextBlock] = field(default_factory=list)
     has_body: bool = False
 
 
-class Unit(NamedTuple):
+class ChunkUnit(NamedTuple):
     """What is never cut; a `leading` one is not left behind at the end of a chunk."""
 
     start: int
@@ -150,7 +152,7 @@ class _Ids:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        plain = unicodedata.normalize("NFD", name.replace("đ", "d").replace("Đ", "D"))
+        plain = unicodedata.normalize("NFD", name.translate(BARRED_D))
         letters = "".join(char for char in plain if not unicodedata.combining(char))
         self._readable = NOT_IN_ID.sub("-", letters)[-LONGEST_ID:].lstrip("./-_") or "document"
         self._given: set[str] = set()
@@ -203,9 +205,9 @@ def _sections(text: str) -> Iterator[Section]:
         yield section
 
 
-def _blocks(text: str) -> list[Block]:
+def _blocks(text: str) -> list[TextBlock]:
     """The lines of a text, put together to blocks."""
-    found: list[Block] = []
+    found: list[TextBlock] = []
     fence = ""
     for line in LINE.finditer(text):
         start, end = line.span()
@@ -220,7 +222,7 @@ def _blocks(text: str) -> list[Block]:
             continue
         mark = CODE_FENCE.match(line[0])
         fence = mark[1] if mark else ""
-        block = Block("code", start, end) if mark else _block(line[0], start, end)
+        block = TextBlock("code", start, end) if mark else _block(line[0], start, end)
         follows = last is not None and text[last.end : start] == "\n"
         if last is None or not follows or not _goes_on(last, block, line[0]):
             found.append(block)
@@ -229,18 +231,18 @@ def _blocks(text: str) -> list[Block]:
     return found
 
 
-def _block(line: str, start: int, end: int) -> Block:
+def _block(line: str, start: int, end: int) -> TextBlock:
     heading = HEADING.fullmatch(line) if end - start <= LONGEST_HEADING * 2 else None
     if heading:
-        return Block("heading", start, end, level=len(heading[1]), words=_heading_words(heading[2]))
+        return TextBlock("heading", start, end, level=len(heading[1]), words=_heading_words(heading[2]))
     if line.lstrip().startswith("|"):
-        return Block("table", start, end)
-    return Block(
+        return TextBlock("table", start, end)
+    return TextBlock(
         "list" if ITEM.match(line) else "text", start, end, words=line if end - start <= LONGEST_HEADING else ""
     )
 
 
-def _goes_on(last: Block, block: Block, line: str) -> bool:
+def _goes_on(last: TextBlock, block: TextBlock, line: str) -> bool:
     """Whether a line belongs to the block above it; a line that underlines the one above makes it a heading."""
     if last.kind in ("heading", "code") or block.kind in ("heading", "code"):
         return False
@@ -254,44 +256,44 @@ def _goes_on(last: Block, block: Block, line: str) -> bool:
 # units
 
 
-def _units(text: str, blocks: Sequence[Block]) -> list[Unit]:
+def _units(text: str, blocks: Sequence[TextBlock]) -> list[ChunkUnit]:
     """The blocks, and the parts of those that are too long to be kept whole with what leads to them."""
-    found: list[Unit] = []
+    found: list[ChunkUnit] = []
     lead: int | None = None
     for block in blocks:
         room = MOST - (0 if lead is None else block.start - lead)
-        pieces = list(_pieces(text, Span(block.start, block.end), CUTS[block.kind], room))
+        pieces = list(_pieces(text, TextSpan(block.start, block.end), CUTS[block.kind], room))
         announces = block.kind == "heading" or text[block.start : block.end].rstrip()[-1:] == ":"
-        found += [Unit(*piece, False) for piece in pieces[:-1]]
-        found.append(Unit(*pieces[-1], announces))
+        found += [ChunkUnit(*piece, False) for piece in pieces[:-1]]
+        found.append(ChunkUnit(*pieces[-1], announces))
         lead = (block.start if lead is None or len(pieces) > 1 else lead) if announces else None
     return found
 
 
-Cut = Callable[[str, Span], list[int]]
+Cut = Callable[[str, TextSpan], list[int]]
 
 
-def _pieces(text: str, span: Span, cuts: Sequence[Cut], room: int = MOST) -> Iterator[Span]:
+def _pieces(text: str, span: TextSpan, cuts: Sequence[Cut], room: int = MOST) -> Iterator[TextSpan]:
     """The span if it fits, else its parts by the first cut, each of them cut further where it does not fit."""
     start, end = _trimmed(text, span)
     if end - start <= room or (end - start <= MOST and not cuts):
-        yield Span(start, end)
+        yield TextSpan(start, end)
     elif not cuts:
         yield from _by_words(text, start, end)
     else:
-        places = [start, *(at for at in cuts[0](text, Span(start, end)) if start < at < end), end]
+        places = [start, *(at for at in cuts[0](text, TextSpan(start, end)) if start < at < end), end]
         for first, last in pairwise(places):
-            yield from _pieces(text, Span(first, last), cuts[1:])
+            yield from _pieces(text, TextSpan(first, last), cuts[1:])
 
 
-def _trimmed(text: str, span: Span) -> Span:
+def _trimmed(text: str, span: TextSpan) -> TextSpan:
     """The span without white space at its ends; what is handed in always holds something else too."""
     piece = text[span.start : span.end]
     start = span.start + len(piece) - len(piece.lstrip())
-    return Span(start, start + len(piece.strip()))
+    return TextSpan(start, start + len(piece.strip()))
 
 
-def _sentence_starts(text: str, span: Span) -> list[int]:
+def _sentence_starts(text: str, span: TextSpan) -> list[int]:
     """Where sentences begin, going by how they end: a line that only wraps before a name begins none."""
     piece = text[span.start : span.end]
     found: list[int] = []
@@ -311,15 +313,15 @@ def _is_ended(piece: str, start: int, end: int) -> bool:
     return piece[end - 1] in ENDS
 
 
-def _item_starts(text: str, span: Span) -> list[int]:
+def _item_starts(text: str, span: TextSpan) -> list[int]:
     return [line.start() for line in LINE.finditer(text, *span) if ITEM.match(line[0])]
 
 
-def _line_starts(text: str, span: Span) -> list[int]:
+def _line_starts(text: str, span: TextSpan) -> list[int]:
     return [line.start() for line in LINE.finditer(text, *span) if line[0].strip()]
 
 
-def _by_words(text: str, start: int, end: int) -> Iterator[Span]:
+def _by_words(text: str, start: int, end: int) -> Iterator[TextSpan]:
     """Pieces of what nothing else divides: between words, or where a piece is full but never before an accent."""
     while end - start > MOST:
         window = text[start : start + TARGET]
@@ -328,11 +330,11 @@ def _by_words(text: str, start: int, end: int) -> Iterator[Span]:
         while blank <= 0 and at > start + TARGET - ACCENTS_KEPT and unicodedata.combining(text[at]):
             at -= 1
         if text[start:at].strip():
-            yield _trimmed(text, Span(start, at))
+            yield _trimmed(text, TextSpan(start, at))
         blanks = BLANKS.match(text, at, end)
         start = blanks.end() if blanks else at
     if text[start:end].strip():
-        yield _trimmed(text, Span(start, end))
+        yield _trimmed(text, TextSpan(start, end))
 
 
 CUTS: Final[dict[str, tuple[Cut, ...]]] = {
@@ -347,26 +349,26 @@ CUTS: Final[dict[str, tuple[Cut, ...]]] = {
 # chunks
 
 
-def _packed(units: Sequence[Unit]) -> Iterator[Span]:
+def _packed(units: Sequence[ChunkUnit]) -> Iterator[TextSpan]:
     """Units put together to pieces of about the same length, none longer than allowed."""
     first = 0
     aim = _aim(units, first)
     for at in range(1, len(units)):
         last = _last_kept(units, first, at, aim)
         if last is not None:
-            yield Span(units[first].start, units[last].end)
+            yield TextSpan(units[first].start, units[last].end)
             first = last + 1
             aim = _aim(units, first)
-    yield Span(units[first].start, units[-1].end)
+    yield TextSpan(units[first].start, units[-1].end)
 
 
-def _aim(units: Sequence[Unit], first: int) -> float:
+def _aim(units: Sequence[ChunkUnit], first: int) -> float:
     """How long the next piece is best, so that no crumb is left at the end."""
     rest = units[-1].end - units[first].start
     return rest if rest <= MOST else rest / -(-rest // TARGET)
 
 
-def _last_kept(units: Sequence[Unit], first: int, at: int, aim: float) -> int | None:
+def _last_kept(units: Sequence[ChunkUnit], first: int, at: int, aim: float) -> int | None:
     """The last unit of the piece that begins with `first` if it has to end before unit `at`, else None."""
     start, before, after = units[first].start, units[at - 1].end, units[at].end
     fits = after - start <= MOST

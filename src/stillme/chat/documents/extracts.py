@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["Extract", "Limits", "clean", "iso_moment", "one_line", "web_address"]
+__all__ = ["Extract", "ReadingLimits", "clean", "iso_moment", "one_line", "web_address"]
 
 LONGEST_TITLE: Final = 200
 LONGEST_ADDRESS: Final = 2000
@@ -28,7 +28,7 @@ CHANGES: Final[dict[int, str | None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ReadingLimits:
     """How much of one file is read; a file beyond any of them is refused, never cut short."""
 
     file_bytes: int = 32 << 20

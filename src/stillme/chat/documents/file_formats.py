@@ -12,21 +12,17 @@ from typing import Any, Final
 import yaml
 
 from stillme.chat.documents.chunking import first_heading, outside_code
-from stillme.chat.documents.extracts import Extract, Limits, clean, iso_moment, one_line, web_address
+from stillme.chat.documents.extracts import Extract, ReadingLimits, clean, iso_moment, one_line, web_address
 from stillme.chat.documents.html_text import html_extract
 from stillme.chat.documents.pdf_text import pdf_extract
 from stillme.errors import InputError, shown
 from stillme.storage.knowledge.store import Document
 
-__all__ = ["READERS_VERSION", "SUFFIXES", "Limits", "Reading", "read_bytes", "read_document"]
+__all__ = ["READERS_VERSION", "SUFFIXES", "DocumentReading", "ReadingLimits", "read_bytes", "read_document"]
 
 # Raised whenever the same bytes give another text, title, address or date: what was ingested before is then read again.
 READERS_VERSION: Final = "1"
-MARKS: Final = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 UTF_32: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 LONGEST_FRONT_MATTER: Final = 8_192
 FENCE: Final = "---"
@@ -35,14 +31,14 @@ DATE_KEYS: Final = ("updated", "lastmod", "last_modified", "modified", "date")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentReading:
     """A document, and what a person should know about how it was read."""
 
     document: Document
     notes: tuple[str, ...] = ()
 
 
-def read_bytes(path: Path, limits: Limits = Limits()) -> bytes:  # noqa: B008  (it cannot be changed)
+def read_bytes(path: Path, limits: ReadingLimits = ReadingLimits()) -> bytes:  # noqa: B008  (it cannot be changed)
     """What a file holds, if it may be read and is not too large."""
     try:
         with path.open("rb") as file:
@@ -60,8 +56,8 @@ def read_document(
     digest: str,
     *,
     changed: datetime | None = None,
-    limits: Limits = Limits(),  # noqa: B008  (it cannot be changed)
-) -> Reading:
+    limits: ReadingLimits = ReadingLimits(),  # noqa: B008  (it cannot be changed)
+) -> DocumentReading:
     """The document that a file of this name and content is; `changed` stands where the file states no date itself."""
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in SUFFIXES:
@@ -79,7 +75,7 @@ def read_document(
         url=found.url,
         timestamp=found.timestamp or iso_moment(changed),
     )
-    return Reading(document, found.notes)
+    return DocumentReading(document, found.notes)
 
 
 def _name_as_title(name: str) -> str:
@@ -102,20 +98,20 @@ def _decoded(content: bytes) -> str:
     return text
 
 
-def _plain(content: bytes, _: Limits) -> Extract:
+def _plain(content: bytes, _: ReadingLimits) -> Extract:
     text = clean(_decoded(content)).strip("\n")
     return Extract(text, first_heading(text))
 
 
-def _html(content: bytes, _: Limits) -> Extract:
+def _html(content: bytes, _: ReadingLimits) -> Extract:
     return html_extract(_decoded(content))
 
 
-def _markdown(content: bytes, _: Limits) -> Extract:
+def _markdown(content: bytes, _: ReadingLimits) -> Extract:
     front, body = _front_matter(clean(_decoded(content)))
     text = _without_comments(body).strip("\n")
-    told = _told(front)
-    return replace(told, text=text, title=told.title or first_heading(text))
+    facts = _front_matter_facts(front)
+    return replace(facts, text=text, title=facts.title or first_heading(text))
 
 
 # Markdown
@@ -142,7 +138,7 @@ def _front_matter(text: str) -> tuple[Mapping[Any, Any], str]:
     return found, rest[behind:]
 
 
-def _told(front: Mapping[Any, Any]) -> Extract:
+def _front_matter_facts(front: Mapping[Any, Any]) -> Extract:
     """What the front matter says of the document; what cannot be used is noted."""
     notes: list[str] = []
 
@@ -182,7 +178,7 @@ def _without_comments(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-SUFFIXES: Final[Mapping[str, Callable[[bytes, Limits], Extract]]] = {
+SUFFIXES: Final[Mapping[str, Callable[[bytes, ReadingLimits], Extract]]] = {
     ".md": _markdown,
     ".markdown": _markdown,
     ".txt": _plain,

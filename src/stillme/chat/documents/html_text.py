@@ -82,7 +82,7 @@ class Open(NamedTuple):
 
 
 @dataclass(slots=True)
-class Block:
+class PageBlock:
     """A piece of the page's text: what kind of thing it is decides what separates it from the next."""
 
     kind: str
@@ -179,15 +179,14 @@ class _Reading:
     text: list[str] = field(default_factory=list)
     mark: str = ""
     """What goes before the text of the block that is being read."""
-    frames: list[list[Block]] = field(default_factory=lambda: [[]])
+    frames: list[list[PageBlock]] = field(default_factory=lambda: [[]])
     """The blocks of the page and, within, of each open table cell."""
-    rows: list[list[list[Block]]] = field(default_factory=list)
+    rows: list[list[list[PageBlock]]] = field(default_factory=list)
     """For each open table the cells of the row that is being read."""
     titles: dict[str, str] = field(default_factory=dict)
     said: dict[str, str] = field(default_factory=dict)
 
     def take(self, part: str | Tag) -> None:
-        """Read on."""
         if isinstance(part, str):
             self._take_text(part)
         elif part.is_end:
@@ -311,7 +310,7 @@ class _Reading:
         self.lists[-1] += 1
         return f"{indent}{self.lists[-1]}. "
 
-    def _keep_cell(self, cell: list[Block]) -> None:
+    def _keep_cell(self, cell: list[PageBlock]) -> None:
         if self.rows:
             self.rows[-1].append(cell)
         else:
@@ -326,7 +325,7 @@ class _Reading:
             self.frames[-1] += [block for cell in cells for block in cell]
         elif any(cells):
             texts = (" ".join(cell[0].text.split()) if cell else "" for cell in cells)
-            self.frames[-1].append(Block("row", f"| {' | '.join(texts)} |", self._main))
+            self.frames[-1].append(PageBlock("row", f"| {' | '.join(texts)} |", self._main))
 
     def _flush(self, kind: str = "") -> None:
         """End the block that is being read."""
@@ -342,7 +341,7 @@ class _Reading:
             written = mark + (written.replace("\n", " ") if kind == "heading" else written) if written else ""
         if written:
             self.mark = ""
-            self.frames[-1].append(Block(kind, written, self._main))
+            self.frames[-1].append(PageBlock(kind, written, self._main))
         elif mark.startswith("#"):
             self.mark = ""
 
@@ -382,7 +381,7 @@ def _fenced(text: str) -> str:
     return f"{fence}\n{body}\n{fence}"
 
 
-def _joined(blocks: list[Block]) -> str:
+def _joined(blocks: list[PageBlock]) -> str:
     """The blocks with an empty line between them, but for the items of a list and the rows of a table."""
     parts: list[str] = []
     before = ""

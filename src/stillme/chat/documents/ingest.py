@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from stillme.chat.documents.chunking import CHUNKING_VERSION, chunks_of
 from stillme.chat.documents.extracts import clean
-from stillme.chat.documents.file_formats import READERS_VERSION, SUFFIXES, Limits, read_bytes, read_document
+from stillme.chat.documents.file_formats import READERS_VERSION, SUFFIXES, ReadingLimits, read_bytes, read_document
 from stillme.errors import BackendError, InputError, shown
 from stillme.grounding.similarity import Embed
 from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
@@ -66,7 +66,7 @@ class Progress:
     share: float
 
 
-class _File(NamedTuple):
+class _ListedFile(NamedTuple):
     """A file to ingest under a name."""
 
     path: Path
@@ -90,7 +90,7 @@ def ingest(
     names: Mapping[str, str] | None = None,
     remove_missing: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
-    limits: Limits = Limits(),  # noqa: B008  (it cannot be changed)
+    limits: ReadingLimits = ReadingLimits(),  # noqa: B008  (it cannot be changed)
 ) -> IngestReport:
     """Bring the store up to date with files and folders; one that cannot be read is reported and stops nothing.
 
@@ -123,7 +123,7 @@ class _Run:
     """One run: what it works with, and what it has done."""
 
     def __init__(
-        self, store: KnowledgeStore, embed: Embed, on_progress: Callable[[Progress], None] | None, limits: Limits
+        self, store: KnowledgeStore, embed: Embed, on_progress: Callable[[Progress], None] | None, limits: ReadingLimits
     ) -> None:
         self._store, self._embed, self._limits = store, embed, limits
         self._tell = on_progress or (lambda _: None)
@@ -136,7 +136,6 @@ class _Run:
         self.total = 1
 
     def report(self) -> IngestReport:
-        """What was done."""
         return IngestReport(
             **{kind: tuple(names) for kind, names in self._names.items()},
             failed=tuple(self._failed),
@@ -150,7 +149,7 @@ class _Run:
 
     # files
 
-    def list_files(self, root: _Root) -> list[_File] | None:
+    def list_files(self, root: _Root) -> list[_ListedFile] | None:
         """The files of a root in the order of their names; None where it could not be listed whole."""
         if not root.is_folder:
             return self._given_file(root)
@@ -161,7 +160,7 @@ class _Run:
             self._fail(error.filename or root.path, _words(error))
         for link in links:
             self._noted.append(Failure(clean(str(link)), "a link out of the folder, or to a folder, is not followed"))
-        readable: list[_File] = []
+        readable: list[_ListedFile] = []
         for path in sorted(paths, key=lambda path: path.relative_to(root.path).parts):
             if path.suffix.lower() not in SUFFIXES:
                 self._unsupported[clean(path.suffix.lower()) or NO_SUFFIX] += 1
@@ -169,7 +168,7 @@ class _Run:
             readable += self._named(path, clean(f"{root.name}/{path.relative_to(root.path).as_posix()}"))
         return None if problems else readable
 
-    def _given_file(self, root: _Root) -> list[_File] | None:
+    def _given_file(self, root: _Root) -> list[_ListedFile] | None:
         if not root.path.exists():
             self._fail(root.path, "there is no such file or folder")
             return None
@@ -178,20 +177,20 @@ class _Run:
             return None
         return self._named(root.path, root.name)
 
-    def _named(self, path: Path, name: str) -> list[_File]:
+    def _named(self, path: Path, name: str) -> list[_ListedFile]:
         if len(name) > LONGEST_NAME:
             self._fail(path, f"its name is longer than {LONGEST_NAME} characters: shorten it")
             return []
         try:
-            return [_File(path, name, path.stat().st_size)]
+            return [_ListedFile(path, name, path.stat().st_size)]
         except OSError as error:
             self._fail(path, _words(error))
             return []
 
-    def distinct(self, files: Iterable[_File]) -> list[_File]:
+    def distinct(self, files: Iterable[_ListedFile]) -> list[_ListedFile]:
         """Each file once, under the first of its names; of two files whose names read alike only the first is taken."""
-        by_place: dict[str, _File] = {}
-        by_name: dict[str, _File] = {}
+        by_place: dict[str, _ListedFile] = {}
+        by_name: dict[str, _ListedFile] = {}
         for file in files:
             if by_place.setdefault(os.path.realpath(file.path), file) is not file:
                 continue
@@ -201,7 +200,7 @@ class _Run:
 
     # documents
 
-    def take(self, file: _File, known: str | None) -> None:
+    def take(self, file: _ListedFile, known: str | None) -> None:
         """Bring one document up to date."""
         before = self._done
         self._done += file.size
@@ -233,7 +232,7 @@ class _Run:
         self._store.put("knowledge", document, chunks, _stacked(parts))
         self._chunks += len(chunks)
 
-    def remove_missing(self, root: _Root, found: Sequence[_File] | None, known: Mapping[str, str]) -> None:
+    def remove_missing(self, root: _Root, found: Sequence[_ListedFile] | None, known: Mapping[str, str]) -> None:
         """Remove the documents of a folder whose files are gone; a folder that looks unmounted loses none."""
         if not root.is_folder or found is None:
             return

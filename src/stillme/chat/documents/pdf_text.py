@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from stillme.chat.documents.extracts import Extract, Limits, clean, iso_moment, one_line
+from stillme.chat.documents.extracts import Extract, ReadingLimits, clean, iso_moment, one_line
 from stillme.errors import BackendError, InputError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class _TooMuch(Exception):  # noqa: N818  (it leaves this module as an InputErro
 class _Budget:
     """Counts what reading costs, so that a small file cannot ask for hours."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ReadingLimits) -> None:
         self._limits = limits
         self._bytes = self._operations = 0
 
@@ -47,7 +47,6 @@ class _Budget:
                 raise _TooMuch(f"its pages hold more than {self._limits.pdf_content_bytes:,} bytes, decompressed")
 
     def step(self, *_: object) -> None:
-        """Count one drawing step."""
         self._operations += 1
         self.check()
 
@@ -57,7 +56,7 @@ class _Budget:
             raise _TooMuch(f"its pages take more than {self._limits.pdf_operations:,} drawing steps")
 
 
-def pdf_extract(content: bytes, limits: Limits) -> Extract:
+def pdf_extract(content: bytes, limits: ReadingLimits) -> Extract:
     """The text of a PDF with the title and the date that it states."""
     try:
         import pypdf  # noqa: PLC0415  (an extra)
@@ -94,7 +93,7 @@ def _decrypt(reader: PdfReader) -> None:
         raise InputError("it is encrypted with a password: save a copy without one")
 
 
-def _extract(reader: PdfReader, limits: Limits) -> Extract:
+def _extract(reader: PdfReader, limits: ReadingLimits) -> Extract:
     count = len(reader.pages)
     if count > limits.pdf_pages:
         raise _TooMuch(f"it has {count:,} pages, more than {limits.pdf_pages:,}")

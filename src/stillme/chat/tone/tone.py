@@ -26,7 +26,7 @@ from stillme.text.lexicon import Lexicon
 from stillme.text.sentences import split
 from stillme.text.tokens import Sentence, Text, within
 
-__all__ = ["STYLES", "Alignment", "Edit", "align_tone", "aligned"]
+__all__ = ["STYLES", "Edit", "ToneAlignment", "align_tone", "aligned"]
 
 STYLES: Final = ("neutral", "friendly", "scholarly")
 AUTO: Final = "auto"
@@ -68,7 +68,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class ToneAlignment:
     """The aligned text and what was changed, in the order in which it was."""
 
     text: str
@@ -80,7 +80,7 @@ def align_tone(answer: str, style: str = "neutral", language: str = "auto") -> s
     return aligned(answer, style, language).text
 
 
-def aligned(answer: str, style: str = "neutral", language: str = "auto") -> Alignment:
+def aligned(answer: str, style: str = "neutral", language: str = "auto") -> ToneAlignment:
     """The same, with what was changed. Without an edit the answer is what was given, character by character."""
     chosen = _style(style)
     if language != AUTO and not is_served(language):
@@ -92,10 +92,10 @@ def aligned(answer: str, style: str = "neutral", language: str = "auto") -> Alig
         changes = _changes(draft, chosen) or _closing(draft, chosen, language)
         if not changes:
             same = text == answer or _Draft(answer).substance == draft.substance
-            return Alignment(text, tuple(edits)) if same else Alignment(answer)
+            return ToneAlignment(text, tuple(edits)) if same else ToneAlignment(answer)
         edits += [Edit(c.kind, text[c.start : c.end], c.after) for c in changes]
         text = _applied(text, changes)
-    return Alignment(answer)
+    return ToneAlignment(answer)
 
 
 # styles and rules

@@ -24,23 +24,6 @@ def audit() -> None:
     """
 
 
-for command in (
-    proof.verify,
-    proof.checkpoint,
-    proof.replay,
-    proof.key,
-    records.list_,
-    records.show,
-    records.export,
-    records.stats,
-    review.review,
-    review.reviews,
-    review.sample,
-    upkeep.erase,
-    upkeep.prune,
-    upkeep.vacuum,
-    upkeep.backup,
-    upkeep.restore,
-    upkeep.drain,
-):
-    audit.add_command(command)
+for module in (proof, records, review, upkeep):
+    for name in module.__all__:
+        audit.add_command(getattr(module, name))

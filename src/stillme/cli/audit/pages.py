@@ -6,17 +6,16 @@ What people wrote passes through `visible`; a text of several lines never begins
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from stillme.cli.terminal import Page, console, visible
+from stillme.cli.terminal import Page, plain_table, visible
+from stillme.pages.text import counted, on_one_line
 
 if TYPE_CHECKING:
     from stillme.audit.chain.checking import Checked
@@ -27,16 +26,8 @@ if TYPE_CHECKING:
     from stillme.contract import Verdict, VerifyRequest
 
 __all__ = [
-    "agreement_lines",
-    "bar",
-    "checked_lines",
-    "on_one_line",
-    "record_page",
-    "records_table",
-    "replay_lines",
-    "sample_table",
-    "stats_lines",
-]
+    "agreement_lines", "checked_lines", "record_page", "records_table", "replay_lines", "sample_table", "stats_lines",
+]  # fmt: skip
 
 DECISION_STYLE: Final = {"answer": "green", "refuse": "red", "ask_clarify": "blue"}
 SIGNED: Final = ("review", "erasure", "promotion")
@@ -45,41 +36,22 @@ LONGEST_VALUE: Final = 300
 MOST_MONTHS: Final = 24
 
 
-def on_one_line(text: object) -> str:
-    """What someone wrote, without line breaks."""
-    return " ".join(str(text).split())
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-@contextmanager
-def bar(total: int | None, words: str) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr that disappears when the work is done."""
-    columns = (MofNCompleteColumn(), TextColumn(words), BarColumn(bar_width=None), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False) as shown:
-        task = shown.add_task("", total=total)
-        yield lambda more: shown.update(task, advance=more)
-
-
 # verify
 
 
 def checked_lines(checked: Checked, *, chain_only: bool) -> Iterator[str]:
     """What a check found, in words: the outcome first."""
-    found, fault = checked.found, checked.fault
+    chain, fault = checked.found, checked.fault
     if fault is not None:
         yield f"FAULT: {fault}"
         if fault.seq and checked.subject != "table":
-            yield f"the chain holds for {counted(found.records, 'record')}"
+            yield f"the chain holds for {counted(chain.records, 'record')}"
         return
     if checked.is_complete:
-        yield f"ok: {_WHOLE[checked.subject].format(records=counted(found.records, 'record'))}"
+        yield f"ok: {_WHOLE[checked.subject].format(records=counted(chain.records, 'record'))}"
     else:
         yield f"{'ok' if chain_only else 'NOT CHECKED'}: {_unchecked(checked, chain_only)}"
-        yield f"apart from that, {_WHOLE[checked.subject].format(records=counted(found.records, 'record'))}"
+        yield f"apart from that, {_WHOLE[checked.subject].format(records=counted(chain.records, 'record'))}"
     yield from _details(checked)
 
 
@@ -103,19 +75,19 @@ _WHOLE: Final = {
 
 
 def _details(checked: Checked) -> Iterator[str]:
-    found = checked.found
-    if found.store:
-        yield f"  store        {found.store}"
-    if found.head.seq:
-        yield f"  last record  {found.head.seq:,}, hash {found.head.hash}"
+    chain = checked.found
+    if chain.store:
+        yield f"  store        {chain.store}"
+    if chain.head.seq:
+        yield f"  last record  {chain.head.seq:,}, hash {chain.head.hash}"
     seals = [f"{number:,} checked, of the key {key}" for key, number in checked.checked.items()]
     seals += [f"{number:,} NOT checked, of the key {key}" for key, number in checked.unchecked.items()]
     yield from (f"  {'' if number else 'seals':<12} {line}" for number, line in enumerate(seals))
     if checked.subject == "table":
         return
-    yield f"  erased       the texts of {counted(found.erased, 'record')}{_account(checked, found.erased)}"
-    yield f"  removed      {counted(found.removed, 'record')} by retention{_account(checked, found.removed)}"
-    yield f"  checkpoints  {_compared(found.checkpoints, found.uncompared)}"
+    yield f"  erased       the texts of {counted(chain.erased, 'record')}{_account(checked, chain.erased)}"
+    yield f"  removed      {counted(chain.removed, 'record')} by retention{_account(checked, chain.removed)}"
+    yield f"  checkpoints  {_compared(chain.checkpoints, chain.uncompared)}"
     yield f"  policies     {checked.policies:,}"
 
 
@@ -163,16 +135,13 @@ def _value(value: Any) -> str:
 
 def records_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """Records, two lines each: what was decided and why, and the question."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
-    for heading in ("time (UTC)", "record", "decision"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("reasons, question", overflow="fold")
+    table = plain_table("time (UTC)", "record", "decision", "reasons, question", whole=3)
     for row in rows:
-        said = row.get("decision") or row.get("label") or row.get("state") or row["kind"] or "removed"
+        what = row.get("decision") or row.get("label") or row.get("state") or row["kind"] or "removed"
         table.add_row(
-            str(row.get("at") or "")[:16].replace("T", " "),
+            _minute(str(row.get("at") or "")),
             Text(str(row.get("id") or f"#{row['seq']}")[:SHORT_ID]),
-            Text(visible(said, encoding), style=DECISION_STYLE.get(said, "")),
+            Text(visible(what, encoding), style=DECISION_STYLE.get(what, "")),
             _about(row, encoding),
         )
     return table
@@ -194,22 +163,22 @@ def _about(row: Mapping[str, Any], encoding: str) -> Text:
 # review
 
 
-def agreement_lines(found: Agreement) -> Iterator[str]:
+def agreement_lines(agreement: Agreement) -> Iterator[str]:
     """What reviewers said, and how far they agree."""
-    who = f"{counted(found.labels, 'label')} by {counted(len(found.reviewers), 'reviewer')}"
-    yield f"{who} on {counted(found.verdicts, 'verdict')}, {found.doubled:,} of them labelled by several"
-    yield from (f"{number:>10,} {label}" for label, number in found.counts if number)
-    yield f"agreement  {_figure(found.percent, '.1%')}"
-    yield f"alpha      {_figure(found.alpha, '.3f')} (Krippendorff)"
-    for pair in found.pairs:
+    who = f"{counted(agreement.labels, 'label')} by {counted(len(agreement.reviewers), 'reviewer')}"
+    yield f"{who} on {counted(agreement.verdicts, 'verdict')}, {agreement.doubled:,} of them labelled by several"
+    yield from (f"{number:>10,} {label}" for label, number in agreement.counts if number)
+    yield f"agreement  {_figure(agreement.percent, '.1%')}"
+    yield f"alpha      {_figure(agreement.alpha, '.3f')} (Krippendorff)"
+    for pair in agreement.pairs:
         names = f"{on_one_line(pair.first)} and {on_one_line(pair.second)}"
         yield f"{names}: {pair.agreed:,} of {pair.shared:,} the same, kappa {_figure(pair.kappa, '.3f')}"
-    if found.disagreements:
+    if agreement.disagreements:
         yield "disagreements"
-    for each in found.disagreements:
+    for each in agreement.disagreements:
         yield f"  {each.trace}: {', '.join(f'{on_one_line(name)} {label}' for name, label in each.labels)}"
-    if found.superseded:
-        yield f"{counted(len(found.superseded), 'earlier label')} of a reviewer who changed their mind not counted"
+    if agreement.superseded:
+        yield f"{counted(len(agreement.superseded), 'earlier label')} of a reviewer who changed their mind not counted"
 
 
 def _figure(figure: Figure, form: str) -> str:
@@ -218,16 +187,12 @@ def _figure(figure: Figure, form: str) -> str:
 
 def sample_table(rows: Sequence[Mapping[str, Any]], encoding: str) -> Table:
     """What to review, in this order."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
-    for heading in ("record", "time (UTC)"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("drawn from", overflow="fold")
-    table.add_column("speaks for", justify="right")
-    table.add_column("reviewed")
+    table = plain_table("record", "time (UTC)", "drawn from", "speaks for", "reviewed", whole=2)
     for row in rows:
         stratum = Text(visible(row["stratum"], encoding), style=DECISION_STYLE.get(row["decision"], ""))
-        said = "yes" if row["reviewed"] else ""
-        table.add_row(Text(row["trace"][:SHORT_ID]), _minute(row["at"]), stratum, f"{row['weight']:.1f}", said)
+        weight = Text(f"{row['weight']:.1f}", justify="right")
+        reviewed = "yes" if row["reviewed"] else ""
+        table.add_row(Text(row["trace"][:SHORT_ID]), _minute(row["at"]), stratum, weight, reviewed)
     return table
 
 
@@ -240,9 +205,8 @@ def record_page(
     facts: Mapping[str, str],
     reviews: Sequence[ReviewLine],
     notice: str | None,
-    encoding: str,
-    *,
     all_findings: bool,
+    encoding: str,
 ) -> RenderableType:
     """A record on a page: the verdict as `stillme verify` shows it, then its reviews and its place in the chain."""
     parts: list[RenderableType] = []

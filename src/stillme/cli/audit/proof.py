@@ -7,38 +7,34 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from stillme.cli.audit.options import (
+from stillme.cli.options import (
+    JSON,
     KEYS,
     LABELS,
     STORE,
     Wanted,
-    followed,
+    files_beside,
     keyring_of,
     opened,
-    print_json,
-    stepwise,
     takes_filters,
     takes_store,
-    tell,
 )
-from stillme.cli.verdict_text import Exit, complain, print_text
+from stillme.cli.printing import Exit, complain, followed, print_json, print_text, stepwise, tell
 from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
     from stillme.audit import AuditStore
-    from stillme.audit.chain.checking import Checked
     from stillme.audit.chain.integrity import Checkpoint
     from stillme.audit.chain.record import Record
-    from stillme.audit.replay import Replay, Replayer
+    from stillme.audit.replay import Replayer
 
 __all__ = ["checkpoint", "key", "replay", "verify"]
 
 OUTCOMES = {"altered": Exit.TAMPERED, "different": Exit.DIFFERENT, "not replayable": Exit.NOT_VERIFIED}
-JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of words.")
 
 
 @click.command(short_help="Check that nothing was changed, added or taken away.")
@@ -81,7 +77,7 @@ def verify(
        5  not everything could be checked: a key is missing, or the database cannot be reached
        6  a fault: something was changed, inserted, moved, deleted or cut off
     """
-    files = anchors or (_beside(store) if export is None else ())
+    files = anchors or (files_beside(store, "checkpoints") if export is None else ())
     given = [line for file in files for line in _checkpoints_in(file)]
     ring = keyring_of(keys, store)
     if export is not None:
@@ -96,33 +92,15 @@ def verify(
 
         with opened(store, seals=False) as found, followed(count(found, Filter()), "records checked") as follow:
             checked = check_store(found, ring, given, stepwise(follow))
-    _print_checked(checked, **how)
-    ctx.exit(_exit_code(checked, how["chain_only"]))
-
-
-def _print_checked(checked: Checked, *, chain_only: bool, as_json: bool) -> None:
-    if as_json:
+    if how["as_json"]:
         print_json(checked.to_dict())
-        return
-    from stillme.cli.audit.pages import checked_lines
+    else:
+        from stillme.cli.audit.pages import checked_lines
 
-    tell(checked_lines(checked, chain_only=chain_only))
-
-
-def _exit_code(checked: Checked, chain_only: bool) -> int:
+        tell(checked_lines(checked, chain_only=how["chain_only"]))
     if checked.fault is not None:
-        return Exit.TAMPERED
-    return 0 if checked.is_complete or chain_only else Exit.NOT_VERIFIED
-
-
-def _beside(store: str | None) -> tuple[str, ...]:
-    """The checkpoints that a service wrote beside a store in SQLite, if it did."""
-    from stillme.storage.audit.engines import database_at
-
-    if not store or store.startswith("postgres"):
-        return ()
-    path = Path(getattr(database_at(store), "path", store))
-    return tuple(str(file) for file in [path.with_name(f"{path.name}.checkpoints")] if file.is_file())
+        ctx.exit(Exit.TAMPERED)
+    ctx.exit(0 if checked.is_complete or how["chain_only"] else Exit.NOT_VERIFIED)
 
 
 def _checkpoints_in(file: str) -> list[Checkpoint]:
@@ -187,17 +165,13 @@ def replay(
     outcomes: Counter[str] = Counter()
     replayer = Replayer(store)
     found, total = _chosen(store, wanted, label) if everything else (map(store.find, traces), None)
-    with followed(total, "replayed") if everything else nullcontext(_ignore) as follow:
+    with followed(total, "replayed") if everything else nullcontext(lambda _: None) as follow:
         for record in found:
             outcomes[_outcome(replayer, record, as_json, many=everything)] += 1
             follow(1)
     if everything:
         _print_summary(outcomes, as_json)
     ctx.exit(next((code for outcome, code in OUTCOMES.items() if outcomes[outcome]), 0))
-
-
-def _ignore(_: int) -> None:
-    """Where no bar is shown."""
 
 
 def _chosen(store: AuditStore, wanted: Wanted, label: str | None) -> tuple[Iterator[Record], int]:
@@ -221,17 +195,14 @@ def _outcome(replayer: Replayer, record: Record, as_json: bool, *, many: bool) -
         return "altered"
     done = replayer.replay(record.entry)
     if as_json:
-        print_json(_replay_row(done))
+        places = [{"path": d.path, "recorded": d.recorded, "replayed": d.replayed} for d in done.differences]
+        named = {"trace": done.trace, "outcome": done.outcome, "causes": list(done.causes)}
+        print_json(named | {"differences": places})
     elif not many or done.outcome != "same":
         from stillme.cli.audit.pages import replay_lines
 
         tell(replay_lines(done))
     return done.outcome
-
-
-def _replay_row(done: Replay) -> dict[str, Any]:
-    places = [{"path": d.path, "recorded": d.recorded, "replayed": d.replayed} for d in done.differences]
-    return {"trace": done.trace, "outcome": done.outcome, "causes": list(done.causes), "differences": places}
 
 
 def _print_summary(outcomes: Counter[str], as_json: bool) -> None:

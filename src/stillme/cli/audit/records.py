@@ -4,40 +4,37 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.audit.options import (
+from stillme.cli.files import check_new, whole_file
+from stillme.cli.options import (
     FORM,
+    JSON,
     KEYS,
     LABELS,
     STORE,
     Wanted,
     entry_named,
-    human_wanted,
     journal_option,
     keyring_of,
     opened,
-    print_json,
     takes_filters,
     takes_store,
-    tell,
 )
-from stillme.cli.verdict_text import Exit, complain
+from stillme.cli.printing import Exit, complain, draw, human_wanted, print_json, tell
 from stillme.errors import InputError, nearest, shown
 from stillme.reasons import Reason
 
 if TYPE_CHECKING:
-    from stillme.audit import AuditStore
-    from stillme.audit.chain.record import Record
-    from stillme.audit.review.cases import Standing
+    from stillme.audit import AuditStore, Filter
+    from stillme.audit.chain.record import Entry, Record
 
 __all__ = ["export", "list_", "show", "stats"]
 
@@ -94,8 +91,8 @@ def _kept(store: AuditStore, label: str | None, unreviewed: bool) -> Callable[[R
     given = labels(store)
 
     def keep(record: Record) -> bool:
-        said = given.get(record.entry.id, set()) if record.entry else set()
-        return not (unreviewed and said) and (label is None or label in said)
+        own = given.get(record.entry.id, set()) if record.entry else set()
+        return not (unreviewed and own) and (label is None or label in own)
 
     return keep
 
@@ -127,11 +124,9 @@ def _print_rows(rows: Iterator[dict[str, Any]]) -> int:
 
 def _print_table(rows: list[dict[str, Any]]) -> int:
     from stillme.cli.audit.pages import records_table
-    from stillme.cli.terminal import console
 
-    out = console()
     if rows:
-        out.print(records_table(rows, out.encoding))
+        draw(partial(records_table, rows))
     return len(rows)
 
 
@@ -153,86 +148,76 @@ def show(
 
     The record and its links up to the next seal are checked first; one that was changed is not shown (exit code 6).
     """
-    from stillme.audit.review.cases import case_of, standing_of
+    from stillme.audit.review.cases import case_of, facts_of, standing_of
 
     ring = keyring_of(keys, store)
     with opened(store, seals=False) as found:
-        entry_named(found, trace)
-        record = found.find(trace)
+        entry, record = entry_named(found, trace), found.find(trace)
         standing = standing_of(found, record, ring)
         if standing.fault is not None:
             complain(f"{standing.fault}; run `stillme audit verify`")
             ctx.exit(Exit.TAMPERED)
+        facts = dict(facts_of(found, record, standing))
         if packet_file is not None:
             from stillme.pages.packet import packet
 
-            _write_new(packet_file, packet(case_of(found, record, ring)).encode(), how["force"])
-            tell([f"evidence packet of {record.entry.id if record.entry else trace} written to {packet_file}"])
+            check_new(packet_file, how["force"])
+            with whole_file(packet_file) as part:
+                part.write_bytes(packet(case_of(found, record, ring)).encode())
+            tell([f"evidence packet of {entry.id} written to {packet_file}"])
         elif how["as_json"]:
-            print_json(_record_object(found, record, standing))
+            print_json(_record_object(found, record, entry, facts))
         else:
-            _print_record(found, record, standing, how["all_findings"])
+            _print_record(found, record, entry, facts, how["all_findings"])
 
 
-def _record_object(store: AuditStore, record: Record, standing: Standing) -> dict[str, Any]:
+def _record_object(store: AuditStore, record: Record, entry: Entry, facts: dict[str, str]) -> dict[str, Any]:
     from stillme.audit.content import verdict_in
-    from stillme.audit.review.cases import facts_of, request_of, reviews_of, text_words
+    from stillme.audit.review.cases import request_of, reviews_of, text_words
     from stillme.audit.review.listing import row_of, unfinished
 
-    entry = record.entry
-    is_verdict = entry is not None and entry.kind == "verdict"
-    request = request_of(entry) if entry is not None and entry.kind in ("verdict", "opening") else None
+    request = request_of(entry) if entry.kind in ("verdict", "opening") else None
     return {
         "record": row_of(record, unfinished(store)),
-        "facts": dict(facts_of(store, record, standing)),
+        "facts": facts,
         "notice": text_words(store, record),
-        "meta": _meta(record),
-        "verdict": verdict_in(entry) if entry is not None and is_verdict else None,
+        "meta": json.loads(entry.meta),
+        "verdict": verdict_in(entry) if entry.kind == "verdict" else None,
         "request": request.model_dump(mode="json", exclude_unset=True) if request else None,
-        "reviews": [asdict(review) for review in reviews_of(store, entry.id)] if entry else [],
+        "reviews": [asdict(review) for review in reviews_of(store, entry.id)],
     }
 
 
-def _meta(record: Record) -> Any:
-    return json.loads(record.entry.meta) if record.entry else None
-
-
-def _print_record(store: AuditStore, record: Record, standing: Standing, all_findings: bool) -> None:
-    from stillme.audit.review.cases import facts_of, request_of, reviews_of, text_words, verdict_of
+def _print_record(store: AuditStore, record: Record, entry: Entry, facts: dict[str, str], all_findings: bool) -> None:
+    from stillme.audit.review.cases import request_of, reviews_of, text_words, verdict_of
     from stillme.cli.audit.pages import record_page
-    from stillme.cli.terminal import console
 
-    entry = record.entry
-    is_verdict = entry is not None and entry.kind == "verdict"
+    is_verdict = entry.kind == "verdict"
     known = ("trace id", "request id") if is_verdict else ()  # they stand on the page of a verdict
-    facts = {name: value for name, value in facts_of(store, record, standing) if name not in known}
-    facts = facts if is_verdict else _said(store, record) | facts
-    out = console()
-    page = record_page(
-        request_of(entry) if entry is not None and is_verdict else None,
-        verdict_of(entry) if entry is not None and is_verdict else None,
-        facts,
-        reviews_of(store, entry.id) if entry else [],
-        text_words(store, record),
-        out.encoding,
-        all_findings=all_findings,
+    shown_facts = {name: value for name, value in facts.items() if name not in known}
+    draw(
+        partial(
+            record_page,
+            request_of(entry) if is_verdict else None,
+            verdict_of(entry) if is_verdict else None,
+            shown_facts if is_verdict else _content_of(store, record, entry) | shown_facts,
+            reviews_of(store, entry.id),
+            text_words(store, record),
+            all_findings,
+        )
     )
-    out.print(page)
 
 
-def _said(store: AuditStore, record: Record) -> dict[str, str]:
+def _content_of(store: AuditStore, record: Record, entry: Entry) -> dict[str, str]:
     """What a record that is no verdict says."""
     from stillme.audit.review.listing import row_of, unfinished
 
-    entry = record.entry
-    if entry is None:
-        return {}
     note = json.loads(entry.body.text).get("note") if entry.body else None
     row = row_of(record, unfinished(store))
     named = {"kind": entry.kind, "state": row.get("state"), "question": row["query"]}
     named |= {"of": entry.ref, "label": entry.label, "note": note}
-    said = {name: json.dumps(value, ensure_ascii=False) for name, value in json.loads(entry.meta).items()}
-    return {name: str(value) for name, value in named.items() if value} | said
+    meta = {name: json.dumps(value, ensure_ascii=False) for name, value in json.loads(entry.meta).items()}
+    return {name: str(value) for name, value in named.items() if value} | meta
 
 
 @click.command(short_help="Write records to a file: JSON lines, CSV or Parquet.")
@@ -252,9 +237,9 @@ def export(store: AuditStore, file: str, form: str | None, force: bool, wanted: 
     if file == STDOUT:
         _export_to_stdout(store, chosen, wanted)
         return
-    _check_new(file, force)
-    with _part_of(file) as part:
-        number = _EXPORTS[chosen](store, part, wanted)
+    check_new(file, force)
+    with whole_file(file) as part:
+        number = _export(store, chosen, part, wanted.filter)
     tell(_written(store, file, chosen, number, wanted))
 
 
@@ -285,27 +270,16 @@ def _export_to_stdout(store: AuditStore, form: str, wanted: Wanted) -> None:
         text.detach()  # stdout stays open for whoever comes after
 
 
-def _export_jsonl(store: AuditStore, part: Path, wanted: Wanted) -> int:
-    from stillme.audit.export import export_jsonl
+def _export(store: AuditStore, form: str, part: Path, wanted: Filter) -> int:
+    from stillme.audit.export import export_csv, export_jsonl, export_parquet
 
-    with part.open("wb") as out:
-        return export_jsonl(store, out, wanted.filter)
-
-
-def _export_csv(store: AuditStore, part: Path, wanted: Wanted) -> int:
-    from stillme.audit.export import export_csv
-
-    with part.open("w", encoding="utf-8", newline="") as out:
-        return export_csv(store, cast("IO[str]", out), wanted.filter)
-
-
-def _export_parquet(store: AuditStore, part: Path, wanted: Wanted) -> int:
-    from stillme.audit.export import export_parquet
-
-    return export_parquet(store, str(part), wanted.filter)
-
-
-_EXPORTS = {"jsonl": _export_jsonl, "csv": _export_csv, "parquet": _export_parquet}
+    if form == "parquet":
+        return export_parquet(store, str(part), wanted)
+    if form == "jsonl":
+        with part.open("wb") as out:
+            return export_jsonl(store, out, wanted)
+    with part.open("w", encoding="utf-8", newline="") as table:
+        return export_csv(store, table, wanted)
 
 
 def _written(store: AuditStore, file: str, form: str, number: int, wanted: Wanted) -> Iterator[str]:
@@ -318,32 +292,8 @@ def _written(store: AuditStore, file: str, form: str, number: int, wanted: Wante
     yield f"check it: stillme audit verify {file}"
 
 
-def _check_new(file: str, force: bool) -> None:
-    if Path(file).exists() and not force:
-        raise InputError(f"{shown(file)} exists: choose another name, or give --force to overwrite it")
-
-
-def _write_new(file: str, content: bytes, force: bool) -> None:
-    _check_new(file, force)
-    with _part_of(file) as part:
-        part.write_bytes(content)
-
-
-@contextmanager
-def _part_of(file: str) -> Iterator[Path]:
-    """A new file that only its owner can read; it takes its place when it is whole, or is gone."""
-    part = Path(f"{file}.{os.getpid()}.part")
-    try:
-        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        yield part
-        part.replace(file)
-    finally:
-        with suppress(FileNotFoundError):
-            part.unlink()
-
-
 @click.command(short_help="Count what the store holds.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of words.")
+@JSON
 @journal_option
 @takes_store()
 def stats(store: AuditStore, as_json: bool) -> None:

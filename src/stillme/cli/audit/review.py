@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.audit.options import FORM, LABELS, human_wanted, print_json, takes_store, tell
+from stillme.cli.options import FORM, JSON, LABELS, takes_store
+from stillme.cli.printing import draw, human_wanted, print_json, tell
 from stillme.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,13 +29,7 @@ __all__ = ["review", "reviews", "sample"]
 @click.option("--all-supported", is_flag=True, help="Every claim was looked at, and each has its support.")
 @takes_store(seals=True)
 def review(
-    store: AuditStore,
-    trace: str,
-    label: str,
-    by: str,
-    note: str,
-    unsupported: tuple[int, ...],
-    all_supported: bool,
+    store: AuditStore, trace: str, label: str, by: str, note: str, unsupported: tuple[int, ...], all_supported: bool
 ) -> None:
     """Record what a reviewer thinks of the verdict TRACE: a record of its own, which overwrites no earlier one.
 
@@ -61,7 +57,7 @@ def review(
 @click.command(short_help="Show how far reviewers agree.")
 @click.option("--since", metavar="TIME", help="Reviews given from this day or point in time on.")
 @click.option("--until", metavar="TIME", help="Reviews given before this day or point in time.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of words.")
+@JSON
 @takes_store()
 def reviews(store: AuditStore, since: str | None, until: str | None, as_json: bool) -> None:
     """Count the labels and say how far reviewers agree where several labelled one verdict.
@@ -73,13 +69,13 @@ def reviews(store: AuditStore, since: str | None, until: str | None, as_json: bo
     from stillme.audit.review.agreement import agreement
     from stillme.audit.review.listing import reviews as given
 
-    found = agreement(given(store, Filter(since=since, until=until)))
+    result = agreement(given(store, Filter(since=since, until=until)))
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(result))
         return
     from stillme.cli.audit.pages import agreement_lines
 
-    tell(agreement_lines(found))
+    tell(agreement_lines(result))
 
 
 @click.command(short_help="Draw a week's verdicts to review.")
@@ -106,8 +102,8 @@ def sample(
 
     chosen = week or week_of(datetime.now(UTC) - timedelta(days=7))
     start, end = week_bounds(chosen)
-    found = candidates(store, Filter(since=instant(start), until=instant(end)))
-    drawn = draw(found, seed=seed if seed is not None else chosen, answers=answers, others=refusals)
+    verdicts = candidates(store, Filter(since=instant(start), until=instant(end)))
+    drawn = draw(verdicts, seed=seed if seed is not None else chosen, answers=answers, others=refusals)
     if not drawn.strata:
         raise InputError(f"no verdict was recorded in the week {chosen}: give another with --week")
     given = labels(store)
@@ -117,24 +113,16 @@ def sample(
 
 def _row(drawn: Drawn, *, reviewed: bool) -> dict[str, Any]:
     """A row to review; which labels others gave is left out, for a second opinion is one only if it is its own."""
-    return {
-        **asdict(drawn.candidate),
-        "stratum": drawn.stratum,
-        "stratum_size": drawn.stratum_size,
-        "probability": drawn.probability,
-        "weight": drawn.weight,
-        "reviewed": reviewed,
-    }
+    figures = {name: getattr(drawn, name) for name in ("stratum", "stratum_size", "probability", "weight")}
+    return asdict(drawn.candidate) | figures | {"reviewed": reviewed}
 
 
 def _print_sample(rows: list[dict[str, Any]], drawn: Sample, week: str, human: bool) -> None:
     """The rows, and on stderr what they were drawn from."""
     if human:
         from stillme.cli.audit.pages import sample_table
-        from stillme.cli.terminal import console
 
-        out = console()
-        out.print(sample_table(rows, out.encoding))
+        draw(partial(sample_table, rows))
     else:
         for row in rows:
             print_json(row)

@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stillme.cli.audit.options import (
+from stillme.cli.options import (
     KEYS,
     STORE,
     Wanted,
-    agreed,
+    chosen_policy,
     entry_named,
-    followed,
     journal_option,
     keyring_of,
     opened,
+    policy_option,
     require_name,
-    stepwise,
     takes_filters,
     takes_store,
-    tell,
 )
-from stillme.cli.policy_source import chosen_policy
-from stillme.cli.verdict_text import Exit, complain
+from stillme.cli.printing import Exit, agreed, complain, followed, stepwise, tell
 from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -90,13 +87,7 @@ def _records(number: int) -> str:
 
 
 @click.command(short_help="Remove what is beyond its retention.")
-@click.option(
-    "--policy",
-    metavar="FILE|PRESET",
-    envvar="STILLME_POLICY",
-    show_envvar=True,
-    help="The policy whose audit.retention is applied.",
-)
+@policy_option("The policy whose audit.retention is applied.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option(
     "--old-key", "old_keys", metavar="FILE", multiple=True, help="A key that sealed the store before the present one."

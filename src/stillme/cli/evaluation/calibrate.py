@@ -5,8 +5,7 @@ What a command needs is imported when it runs, so that `--help` is instant.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,20 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.audit.options import STORE, followed, human_wanted, opened, print_json, tell
-from stillme.cli.policy_source import chosen_policy
-from stillme.cli.verdict_text import Exit, complain, print_text
+from stillme.cli.files import check_new, whole_file
+from stillme.cli.options import FORM, POLICY, STORE, chosen_policy, opened, takes_quotas
+from stillme.cli.printing import Exit, complain, followed, human_wanted, print_json, print_text, tell
 from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from stillme.audit import AuditStore
-    from stillme.audit.query import Filter
-    from stillme.evaluation.calibration.calibration import Outcome
-    from stillme.evaluation.calibration.fixed_sequence import Group
+    from stillme.evaluation.calibration.calibration import CalibrationOutcome
+    from stillme.evaluation.calibration.fixed_sequence import CaseGroup
     from stillme.evaluation.calibration.policy_text import Provenance
     from stillme.evaluation.calibration.reviewed import Reviewed
-    from stillme.evaluation.calibration.thresholds import Scored
-    from stillme.evaluation.rollout.drift import Drift, Traffic
+    from stillme.evaluation.calibration.thresholds import ScoredCase
+    from stillme.evaluation.rollout.drift import Drift, TrafficSummary
     from stillme.evaluation.runs.cases import Case
     from stillme.evaluation.runs.records import CaseRecord
     from stillme.guard import Guard
@@ -36,35 +33,21 @@ if TYPE_CHECKING:
 __all__ = ["calibrate", "drift"]
 
 
-POLICY_HELP = "A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite."
 SINCE = click.option("--since", metavar="TIME", help="From this day or point in time on.")
 UNTIL = click.option("--until", metavar="TIME", help="Up to this day or point in time, which is not included.")
-FORM = click.option(
-    "--json/--human",
-    "as_json",
-    default=None,
-    help="One JSON object, or text. Without either: text on a terminal, else JSON.",
-)
+
+
+def _share_option(name: str, default: float, words: str) -> Callable[[Any], Any]:
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return click.option(name, type=share, default=default, show_default=True, help=words)
 
 
 @click.command(short_help="Set thresholds from labelled cases.")
 @click.argument("cases", metavar="[CASES]", required=False)
 @STORE
-@click.option("--policy", metavar="FILE|PRESET", envvar="STILLME_POLICY", show_envvar=True, help=POLICY_HELP)
-@click.option(
-    "--max-escape-rate",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.01,
-    show_default=True,
-    help="So many of the drafts with an unsupported claim may pass as an answer.",
-)
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="The probability, over cases drawn anew, that the thresholds keep to it.",
-)
+@POLICY
+@_share_option("--max-escape-rate", 0.01, "So many of the drafts with an unsupported claim may pass as an answer.")
+@_share_option("--confidence", 0.95, "The probability, over cases drawn anew, that the thresholds keep to it.")
 @click.option(
     "--by",
     type=click.Choice(["language", "domain", "none"]),
@@ -76,9 +59,7 @@ FORM = click.option(
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that run cases.")
 @SINCE
 @UNTIL
-@click.option("--answers", type=click.IntRange(min=0), default=50, show_default=True, help="As `audit sample` had it.")
-@click.option("--refusals", type=click.IntRange(min=0), default=50, show_default=True, help="As `audit sample` had it.")
-@click.option("--seed", metavar="TEXT", help="As `audit sample` had it. Without: the week.")
+@takes_quotas
 @click.option("--out", metavar="FILE", help="Writes the whole policy with the new thresholds there.")
 @click.option("--force", is_flag=True, help="Overwrites FILE.")
 @FORM
@@ -108,50 +89,36 @@ def calibrate(
 
     loaded = Policy.load(chosen_policy(policy))
     target = Target(options["max_escape_rate"], options["confidence"], loaded.rollout.max_false_refusal_rate)
-    out = _writable(options["out"], options["force"])
-    found, source, left_out = (
-        _from_file(cases, loaded, options["jobs"]) if cases else _from_store(store, loaded, options)
-    )
+    out = options["out"]
+    if out is not None:
+        check_new(out, options["force"])
+        if not Path(out).absolute().parent.is_dir():
+            raise InputError(f"there is no folder for {shown(out)}: make it first, or give another name")
+    read = _from_file(cases, loaded, options["jobs"]) if cases else _from_store(store, loaded, options)
+    found, source, left_out = read
     outcome = calibrate(found, loaded, target, options["by"], keep_gates=options["keep_gates"])
     outcome = replace(outcome, notes=(*outcome.notes, *left_out))
     if out is not None and outcome.is_guaranteed:
         from stillme.evaluation.calibration.policy_text import policy_file
 
-        _write(out, policy_file(outcome, loaded, source).encode())
+        _write_policy(Path(out), policy_file(outcome, loaded, source).encode())
     _print_outcome(outcome, loaded, source, human_wanted(as_json))
     if not outcome.is_guaranteed:
         complain("no thresholds can be guaranteed: nothing was written")
         ctx.exit(Exit.TOO_LITTLE)
 
 
-def _writable(name: str | None, force: bool) -> Path | None:
-    """The file to write, said to be in the way before any case is run."""
-    if name is None:
-        return None
-    path = Path(name)
-    if path.exists() and not force:
-        raise InputError(f"{shown(name)} is there already: give another name, or --force to overwrite it")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder for {shown(name)}: make it first, or give another name")
-    return path
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: who follows it never reads half a policy."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
+def _write_policy(path: Path, content: bytes) -> None:
+    """Whole or not at all, and as readable as before: who follows the file never reads half a policy."""
+    with whole_file(path, mode=0o666) as part:
+        part.write_bytes(content)
         if path.exists():
-            temporary.chmod(path.stat().st_mode & 0o777)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+            part.chmod(path.stat().st_mode & 0o777)
 
 
 # where cases come from
 
-Found = tuple[list["Scored"], "Provenance", list[str]]
+Found = tuple[list["ScoredCase"], "Provenance", list[str]]
 
 
 def _from_file(name: str, policy: Policy, jobs: int) -> Found:
@@ -171,7 +138,7 @@ def _from_store(where: str | None, policy: Policy, options: dict[str, Any]) -> F
 
     if not where:
         raise InputError("there are no cases: name a file of them, `starter` for the bundled ones, or --store")
-    quotas = {"answers": options["answers"], "others": options["refusals"], "seed": options["seed"]}
+    quotas = {name: options[name] for name in ("answers", "others", "seed")}
     with opened(where, seals=False) as store:
         given = reviewed(store, Filter(since=options["since"], until=options["until"]), **quotas)
     if not given.cases:
@@ -191,11 +158,9 @@ def _from_store(where: str | None, policy: Policy, options: dict[str, Any]) -> F
 
 
 def _left_out(given: Reviewed) -> list[str]:
-    said = [f"{count:,} reviewed verdicts are left out: {why}" for why, count in given.left_out]
-    return [
-        *said,
-        *(f"no review speaks for {count:,} verdicts of the kind {shown(name)}" for name, count in given.silent),
-    ]
+    unused = [f"{count:,} reviewed verdicts are left out: {why}" for why, count in given.left_out]
+    silent = [f"no review speaks for {count:,} verdicts of the kind {shown(name)}" for name, count in given.silent]
+    return unused + silent
 
 
 def _guard(policy: Policy) -> Guard:
@@ -226,31 +191,25 @@ def _records(guard: Guard, cases: Iterable[Case], total: int, jobs: int, now: da
             yield record
 
 
-def _scored(records: Iterable[CaseRecord], policy: Policy) -> tuple[list[Scored], list[str]]:
+def _scored(records: Iterable[CaseRecord], policy: Policy) -> tuple[list[ScoredCase], list[str]]:
     """The cases that came to a verdict, and what is to be said of the others."""
     from stillme.evaluation.calibration.thresholds import Gates, scored
 
-    gates, found, failed, unlabelled = Gates.of(policy), list["Scored"](), 0, 0
-    for record in records:
-        each = scored(record, gates)
-        failed += each is None
-        unlabelled += each is not None and not (each.is_bad or each.is_good)
-        if each is not None:
-            found.append(each)
-    notes = [f"{failed:,} cases came to no verdict, or a validator failed on them: they are in no figure"] * (
-        failed > 0
-    )
-    return found, [
-        *notes,
-        *[f"{unlabelled:,} cases say neither that they should be answered nor that a claim is unsupported"]
-        * (unlabelled > 0),
-    ]
+    gates = Gates.of(policy)
+    every = [scored(record, gates) for record in records]
+    found = [each for each in every if each is not None]
+    failed, unlabelled = len(every) - len(found), sum(not (each.is_bad or each.is_good) for each in found)
+    notes = {
+        f"{failed:,} cases came to no verdict, or a validator failed on them: they are in no figure": failed,
+        f"{unlabelled:,} cases say neither that they should be answered nor that a claim is unsupported": unlabelled,
+    }
+    return found, [note for note, count in notes.items() if count]
 
 
 # printing
 
 
-def _print_outcome(outcome: Outcome, policy: Policy, source: Provenance, human: bool) -> None:
+def _print_outcome(outcome: CalibrationOutcome, policy: Policy, source: Provenance, human: bool) -> None:
     from stillme.evaluation.calibration.policy_text import evidence, fragment
 
     if not human:
@@ -261,7 +220,7 @@ def _print_outcome(outcome: Outcome, policy: Policy, source: Provenance, human: 
         tell(evidence(outcome, source))
 
 
-def _outcome(outcome: Outcome, policy: Policy, source: Provenance) -> dict[str, Any]:
+def _outcome(outcome: CalibrationOutcome, policy: Policy, source: Provenance) -> dict[str, Any]:
     from stillme.evaluation.calibration.policy_text import fragment
 
     return {
@@ -284,7 +243,7 @@ def _outcome(outcome: Outcome, policy: Policy, source: Provenance) -> dict[str, 
     }
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: CaseGroup) -> dict[str, Any]:
     points = [
         {
             "min_score": point.min_score,
@@ -330,15 +289,22 @@ def drift(
        9  traffic has drifted: calibrate anew
     """
     from stillme.audit.query import Filter
+    from stillme.evaluation.calibration.thresholds import same_thresholds
+    from stillme.evaluation.rollout.drift import drift_of, observations_in
     from stillme.policy import Policy
 
     policy = chosen_policy(policy)
     if not policy:
         raise InputError("no policy is named: give --policy FILE, one that `stillme calibrate` wrote")
     loaded = Policy.load(policy)
+    if loaded.calibration is None:
+        raise InputError(
+            "this policy was not calibrated, so there is nothing to drift from: run `stillme calibrate` first"
+        )
     with opened(store, seals=False) as found:
-        traffic = _traffic(found, Filter(since=since, until=until), loaded)
-    result = _compared(loaded, traffic)
+        same, wanted = same_thresholds(found, loaded), Filter(since=since, until=until)
+        traffic = observations_in(found, wanted, loaded.calibration.model_id, same)
+    result = drift_of(loaded.calibration.reference, traffic.summary)
     if human_wanted(as_json):
         tell(_drift_lines(result, traffic, loaded))
     else:
@@ -348,32 +314,14 @@ def drift(
     ctx.exit({"drifted": Exit.DRIFTED, "too few": Exit.TOO_LITTLE}.get(result.outcome, 0))
 
 
-def _traffic(store: AuditStore, wanted: Filter, policy: Policy) -> Traffic:
-    from stillme.evaluation.calibration.thresholds import same_thresholds
-    from stillme.evaluation.rollout.drift import observations_in
-
-    if policy.calibration is None:
-        raise InputError(
-            "this policy was not calibrated, so there is nothing to drift from: run `stillme calibrate` first"
-        )
-    return observations_in(store, wanted, policy.calibration.model_id, same_thresholds(store, policy))
-
-
-def _compared(policy: Policy, traffic: Traffic) -> Drift:
-    from stillme.evaluation.rollout.drift import drift_of
-
-    reference = policy.calibration.reference if policy.calibration is not None else {}
-    return drift_of(reference, traffic.summary)
-
-
 def _record(path: Path, reason: str) -> None:
     from stillme.evaluation.rollout.drift import with_drift_recorded
     from stillme.policy.reader import file_bytes
 
-    _write(path, with_drift_recorded(file_bytes(path), path.name, reason))
+    _write_policy(path, with_drift_recorded(file_bytes(path), path.name, reason))
 
 
-def _drift_lines(result: Drift, traffic: Traffic, policy: Policy) -> Iterator[str]:
+def _drift_lines(result: Drift, traffic: TrafficSummary, policy: Policy) -> Iterator[str]:
     yield result.reason or {
         "too few": f"too few to say: {result.cases:,} verdicts, {result.needed:,} more are needed",
         "no drift shown": f"no drift is shown by {result.cases:,} verdicts",

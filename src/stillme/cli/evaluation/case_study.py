@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from stillme.cli.audit.options import tell
-from stillme.cli.verdict_text import print_text
+from stillme.cli.files import check_new, whole_file
+from stillme.cli.printing import print_text, tell
 from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
     from stillme.evaluation.runs.case_files import CaseFile
     from stillme.evaluation.runs.run import Run
-    from stillme.pages.case_study import Report
+    from stillme.pages.case_study import CaseStudy
 
 __all__ = ["report"]
 
@@ -62,9 +61,11 @@ def report(
         print_text(made.markdown().rstrip())
         return
     texts = _files(made, Path(out), form)
-    _check_new(texts, force)
+    for path in texts:
+        check_new(path, force)
     for path, text in texts.items():
-        _write(path, text)
+        with whole_file(path) as part:
+            part.write_text(text, encoding="utf-8", newline="\n")
     tell([f"case study of {len(found)} run{'s' * (len(found) > 1)} written to {out}"])
 
 
@@ -110,35 +111,12 @@ def _notes(name: str | None) -> dict[str, str]:
     return {key: text.strip() for key, text in empty.items()}
 
 
-def _files(made: Report, out: Path, form: str) -> dict[Path, str]:
+def _files(made: CaseStudy, out: Path, form: str) -> dict[Path, str]:
     """What is written where: the page, or Markdown and its plots."""
+    from urllib.parse import quote
+
     if form == "html":
         return {out: made.html()}
     pictures = {name: out.with_name(f"{out.stem}-{name}.svg") for name in made.charts}
-    links = {name: _link(path.name) for name, path in pictures.items()}
+    links = {name: quote(path.name) for name, path in pictures.items()}
     return {out: made.markdown(links)} | {path: made.charts[name] for name, path in pictures.items()}
-
-
-def _link(name: str) -> str:
-    from urllib.parse import quote
-
-    return quote(name)
-
-
-def _check_new(texts: dict[Path, str], force: bool) -> None:
-    there = [path for path in texts if path.exists()]
-    if there and not force:
-        raise InputError(f"{shown(str(there[0]))} is there already: name another file, or give --force")
-
-
-def _write(path: Path, text: str) -> None:
-    """The whole file or nothing; it may hold texts of cases, so only its owner can read it."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.touch(0o600)
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        raise InputError(f"{shown(str(path))} cannot be written: {error.strerror or error}") from None

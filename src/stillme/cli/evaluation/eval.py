@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from stillme.cli.policy_source import chosen_policy
-from stillme.cli.verdict_text import Exit, complain, print_text
+from stillme.cli.options import FORM, chosen_policy
+from stillme.cli.printing import Exit, complain, draw, followed, human_wanted, print_json
 from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
     from stillme.evaluation.runs.case_files import CaseFile
     from stillme.evaluation.runs.comparison import Comparison
-    from stillme.evaluation.runs.metrics import Metrics
-    from stillme.evaluation.runs.requirements import Bar, Outcome
+    from stillme.evaluation.runs.metrics import RunMetrics
+    from stillme.evaluation.runs.requirements import Bar, BarOutcome
     from stillme.evaluation.runs.run import Run
     from stillme.guard import Guard
     from stillme.policy import Policy
 
-__all__ = ["BAR_MISSED", "Evaluated", "evaluate", "guard_of", "progress_of"]
+__all__ = ["Evaluated", "evaluate", "guard_of"]
 
-BAR_MISSED: Final = Exit.BAR_MISSED
 SLICE_IN_JSON: Final = 1
-STDIN: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +36,8 @@ class Evaluated:
     """One run with its figures and how it stands to the bars."""
 
     run: Run
-    metrics: Metrics
-    outcomes: list[Outcome]
+    metrics: RunMetrics
+    outcomes: list[BarOutcome]
 
 
 @click.command("eval", short_help="Measure policies on labelled cases.")
@@ -70,7 +66,7 @@ class Evaluated:
 )
 @click.option("--questions", metavar="FILE", help="With worlds: write the claims to FILE, for another tool to answer.")
 @click.option("--answers", metavar="FILE", help="With worlds: measure the answers of another tool.")
-@click.option("--json/--human", "as_json", default=None, help="Without either: tables on a terminal, else JSON.")
+@FORM
 @click.pass_context
 def evaluate(
     ctx: click.Context,
@@ -106,7 +102,8 @@ def evaluate(
         return
     bars = [*(parse_bar("max", text) for text in how["most"]), *(parse_bar("min", text) for text in how["least"])]
     earlier = read_run(against) if against else None
-    with _folder() as folder:
+    with TemporaryDirectory(prefix="stillme-eval-") as unkept:
+        folder = Path(unkept)
         found = _cases(cases, public, how["limit"], folder)
         if earlier is not None and earlier.heading.cases_sha256 != found.sha256:
             raise InputError(f"{shown(str(against))} is a run of other cases: run it again on these")
@@ -136,17 +133,9 @@ def _is_worlds(cases: str | None, how: dict[str, Any], has_others: bool) -> bool
 # the cases
 
 
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """Where runs and cases are kept that nobody asked to keep."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="stillme-eval-") as name:
-        yield Path(name)
-
-
 def _cases(cases: str | None, public: str | None, limit: int | None, folder: Path) -> CaseFile:
     from stillme.evaluation.runs.case_files import STARTER, checked, read_cases, starter_file
+    from stillme.evaluation.runs.input_files import STDIN
 
     if (cases is None) == (public is None):
         raise InputError("name the cases: a file, - for standard input, or starter; or a folder with --public DIR")
@@ -221,13 +210,13 @@ def guard_of(settings: dict[str, Any]) -> Guard:
 def _evaluated(
     name: str, policy: Policy, cases: CaseFile, path: Path, jobs: int, bars: list[Bar], strict: bool
 ) -> Evaluated:
-    from stillme.evaluation.runs.metrics import Metrics
+    from stillme.evaluation.runs.metrics import RunMetrics
     from stillme.evaluation.runs.requirements import check_bars
     from stillme.evaluation.runs.run import run_to_file
 
-    metrics = Metrics()
+    metrics = RunMetrics()
     make = partial(guard_of, policy.model_dump(mode="json", exclude_unset=True))
-    with progress_of(cases.count) as advance:
+    with followed(cases.count, "cases") as advance:
 
         def count(record: Any) -> None:
             metrics.add(record)
@@ -246,14 +235,6 @@ def _evaluated(
     return Evaluated(run, metrics, check_bars(bars, metrics, strict=strict))
 
 
-def progress_of(total: int) -> AbstractContextManager[Callable[[int], None]]:
-    if sys.stderr is None or not sys.stderr.isatty():
-        return nullcontext(lambda _: None)
-    from stillme.cli.terminal import console, progress
-
-    return progress(console(stderr=True), total)
-
-
 def _compared(runs: list[Run], earlier: Run | None) -> list[Comparison]:
     from stillme.evaluation.runs.comparison import compare
 
@@ -267,18 +248,15 @@ def _compared(runs: list[Run], earlier: Run | None) -> list[Comparison]:
 def _print(
     cases: CaseFile, runs: list[Evaluated], compared: list[Comparison], as_json: bool | None, slices: int | None
 ) -> None:
-    human = (sys.stdout is not None and sys.stdout.isatty()) if as_json is None else not as_json
-    if not human:
-        print_text(json.dumps(_object(cases, runs, compared, slices or SLICE_IN_JSON), indent=2, ensure_ascii=False))
+    if not human_wanted(as_json):
+        print_json(_object(cases, runs, compared, slices or SLICE_IN_JSON), indent=2)
         return
     from stillme.cli.evaluation.pages import comparison_page, run_page
-    from stillme.cli.terminal import console
 
-    screen = console()
     for each in runs:
-        screen.print(run_page(each, slices, screen.encoding))
+        draw(partial(run_page, each, slices))
     for comparison in compared:
-        screen.print(comparison_page(comparison, screen.encoding))
+        draw(partial(comparison_page, comparison))
 
 
 def _object(cases: CaseFile, runs: list[Evaluated], compared: list[Comparison], slices: int) -> dict[str, Any]:
@@ -301,7 +279,7 @@ def _exit(runs: list[Evaluated], bars: list[Bar]) -> int:
     for each, outcome in missed:
         complain(f"bar missed by {each.run.heading.name}: {outcome.bar}: {outcome.why}")
     if missed:
-        return BAR_MISSED
+        return Exit.BAR_MISSED
     failed = sum(each.metrics.errors for each in runs)
     if failed and not any(bar.name == "errors" for bar in bars):
         what = "case" if failed == 1 else "cases"

@@ -9,14 +9,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stillme.cli.terminal import visible
-from stillme.evaluation.runs.metrics import MANDATORY, SLICED_BY, Rate, Score, Tally
+from stillme.cli.terminal import plain_table, visible
+from stillme.evaluation.runs.metrics import MANDATORY, SLICED_BY, CountedRate, Score, Tally
 from stillme.reasons import Decision
 
 if TYPE_CHECKING:
     from stillme.cli.evaluation.eval import Evaluated
-    from stillme.evaluation.runs.comparison import Comparison, Difference
-    from stillme.evaluation.runs.requirements import Outcome
+    from stillme.evaluation.runs.comparison import Comparison, RateDifference
+    from stillme.evaluation.runs.requirements import BarOutcome
 
 __all__ = ["comparison_page", "run_page"]
 
@@ -69,16 +69,16 @@ def _latency(tally: Tally) -> Iterator[str]:
         yield f"latency: half within {middle:.1f} ms, 95 % within {high:.1f} ms"
 
 
-def _figures(figures: Iterable[Rate | Score]) -> Table:
-    table = _table("metric", "value", "95 % interval", "counted")
+def _figures(figures: Iterable[CountedRate | Score]) -> Table:
+    table = plain_table("metric", "value", "95 % interval", "counted")
     for figure in figures:
         name = Text(figure.name, style="bold" if figure.name in MANDATORY else "")
         table.add_row(name, *_cells(figure))
     return table
 
 
-def _cells(figure: Rate | Score) -> list[str]:
-    if isinstance(figure, Rate):
+def _cells(figure: CountedRate | Score) -> list[str]:
+    if isinstance(figure, CountedRate):
         counted = f"{figure.numerator} / {figure.denominator}"
         return [_percent(figure.value), _interval(figure), counted]
     value = "-" if figure.value is None else f"{figure.value:.3f}"
@@ -90,19 +90,19 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def _interval(rate: Rate) -> str:
+def _interval(rate: CountedRate) -> str:
     return "" if rate.value is None else f"{100 * rate.low:.1f} to {100 * rate.high:.1f} %"
 
 
 def _decisions(tally: Tally) -> Table:
-    table = _table("expected", *(f"decided {d.value}" for d in Decision))
+    table = plain_table("expected", *(f"decided {d.value}" for d in Decision))
     for expected in Decision:
         table.add_row(expected.value, *(str(tally.confusion[expected.value, d.value]) for d in Decision))
     return table
 
 
 def _reasons(tally: Tally, encoding: str) -> Table:
-    table = _table("reason code", "precision", "named", "recall", "expected")
+    table = plain_table("reason code", "precision", "named", "recall", "expected")
     for reason in tally.reasons():
         precision, recall = reason.precision, reason.recall
         named, expected = (f"{r.numerator} / {r.denominator}" for r in (precision, recall))
@@ -113,20 +113,20 @@ def _reasons(tally: Tally, encoding: str) -> Table:
 
 
 def _sliced(by: str, rows: list[tuple[str, Tally]], encoding: str) -> Table:
-    table = _table(by, "cases", *MANDATORY, "false_refusal_rate")
+    table = plain_table(by, "cases", *MANDATORY, "false_refusal_rate")
     for value, tally in rows:
         cells = [_in_short(tally.rate(name)) for name in (*MANDATORY, "false_refusal_rate")]
         table.add_row(visible(value, encoding), str(tally.cases), *cells)
     return table
 
 
-def _in_short(rate: Rate) -> str:
+def _in_short(rate: CountedRate) -> str:
     if rate.value is None:
         return "-"
     return f"{_percent(rate.value)} ({rate.numerator} / {rate.denominator})\n{_interval(rate)}"
 
 
-def _bars(outcomes: list[Outcome]) -> Iterator[Text]:
+def _bars(outcomes: list[BarOutcome]) -> Iterator[Text]:
     for outcome in outcomes:
         met = ("met     ", "green") if outcome.met else ("MISSED  ", "bold red")
         yield Text.assemble(met, f"{outcome.bar}: {outcome.why}")
@@ -146,7 +146,7 @@ def comparison_page(comparison: Comparison, encoding: str) -> RenderableType:
 
 
 def _flips(comparison: Comparison) -> Table:
-    table = _table("before", "after", "cases")
+    table = plain_table("before", "after", "cases")
     for before, after, count in comparison.flips:
         table.add_row(before, after, str(count))
     return table
@@ -160,8 +160,8 @@ def _directions(comparison: Comparison) -> str:
     )
 
 
-def _differences(differences: Iterable[Difference]) -> Table:
-    table = _table("metric", "before", "after", "difference, 95 %", "p", "p (Holm)", "")
+def _differences(differences: Iterable[RateDifference]) -> Table:
+    table = plain_table("metric", "before", "after", "difference, 95 %", "p", "p (Holm)", "")
     for d in differences:
         if d.value is None:
             table.add_row(
@@ -179,14 +179,7 @@ def _p(value: float | None) -> str:
 
 
 def _examples(comparison: Comparison, encoding: str) -> Table:
-    table = _table("case", "expected", "before", "after", "right")
+    table = plain_table("case", "expected", "before", "after", "right")
     for change in comparison.examples[:EXAMPLES_SHOWN]:
         table.add_row(visible(change.id, encoding), change.expected or "-", change.before, change.after, change.right)
-    return table
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
     return table

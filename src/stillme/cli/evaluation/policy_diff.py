@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import asdict
-from datetime import UTC, datetime
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.audit.options import Wanted, followed, human_wanted, opened, print_json, takes_filters, tell
-from stillme.cli.verdict_text import Exit, complain
+from stillme.cli.options import FORM, Wanted, moment_given, opened, takes_filters
+from stillme.cli.printing import Exit, complain, followed, human_wanted, print_json, tell
 from stillme.errors import InputError, shown, without_secrets
 
 if TYPE_CHECKING:
-    from stillme.evaluation.changes import Change
-    from stillme.evaluation.whatif import Example, Flow, Slice, WhatIf
+    from stillme.evaluation.changes import SettingChange
+    from stillme.evaluation.whatif import FlipExample, Flow, Slice, WhatIf
 
 __all__ = ["diff"]
 
@@ -37,9 +37,7 @@ FAIL_HELP = (
 @click.option("--examples", type=click.IntRange(min=0), default=3, show_default=True, help="For each direction.")
 @click.option("--as-of", metavar="TIME", help="The moment that cases without one are judged as of. Without: now.")
 @click.option("--fail-on", "limits", metavar="[WHAT=]N", multiple=True, help=FAIL_HELP)
-@click.option(
-    "--json/--human", "as_json", default=None, help="Without either: words on a terminal, else a JSON object."
-)
+@FORM
 @takes_filters
 @click.pass_context
 def diff(
@@ -75,24 +73,25 @@ def diff(
             raise InputError("filters and --fail-on are about requests: name cases or an audit store with --on")
         _print_changes(old, new, human_wanted(as_json))
         return
-    found = _judged(old, new, source, wanted, examples=examples, as_of=_moment(as_of))
+    result = _what_if(old, new, source, wanted, examples=examples, as_of=moment_given(as_of))
     if human_wanted(as_json):
-        tell(_lines(found, before, after, source))
+        tell(_lines(result, before, after, source))
     else:
-        print_json(asdict(found) | {"flipped": found.flipped, "against": found.against, "unjudged": found.unjudged})
-    missed = [f"{count:,} {what}, at most {most:,}" for what, most in parsed if (count := _count(found, what)) > most]
+        print_json(asdict(result) | {"flipped": result.flipped, "against": result.against, "unjudged": result.unjudged})
+    missed = [f"{count:,} {what}, at most {most:,}" for what, most in parsed if (count := _count(result, what)) > most]
     if missed:
         complain("; ".join(missed))
         ctx.exit(Exit.DIFFERENT)
 
 
-def _judged(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> WhatIf:
+def _what_if(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> WhatIf:
     from stillme.audit.review.listing import count
-    from stillme.evaluation.whatif import Traffic, what_if
+    from stillme.evaluation.whatif import RecordedTraffic, what_if
 
     if _is_store(source):
-        with opened(source, seals=False) as store, followed(count(store, _verdicts(wanted)), "verdicts") as follow:
-            found = what_if(old, new, Traffic(store, wanted.filter), advance=follow, **how)
+        verdicts = replace(wanted.filter, kind="verdict")
+        with opened(source, seals=False) as store, followed(count(store, verdicts), "verdicts") as follow:
+            result = what_if(old, new, RecordedTraffic(store, wanted.filter), advance=follow, **how)
     else:
         if wanted.is_given:
             raise InputError(
@@ -102,11 +101,11 @@ def _judged(old: Any, new: Any, source: str, wanted: Wanted, **how: Any) -> What
 
         cases = checked(starter_file() if source == STARTER else source, name=without_secrets(source))
         with followed(len(cases), "cases") as follow:
-            found = what_if(old, new, cases, advance=follow, **how)
-    if not found.judged:
-        why = "; ".join(f"{number:,}: {reason}" for reason, number in found.not_judged)
+            result = what_if(old, new, cases, advance=follow, **how)
+    if not result.judged:
+        why = "; ".join(f"{number:,}: {reason}" for reason, number in result.not_judged)
         raise InputError(f"nothing of {shown(source)} can be judged{f' ({why})' if why else ': no verdict is chosen'}")
-    return found
+    return result
 
 
 def _is_store(source: str) -> bool:
@@ -117,20 +116,6 @@ def _is_store(source: str) -> bool:
             return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
     except (OSError, ValueError):  # the reader of cases says what is wrong with it
         return False
-
-
-def _verdicts(wanted: Wanted) -> Any:
-    from dataclasses import replace
-
-    return replace(wanted.filter, kind="verdict")
-
-
-def _moment(text: str | None) -> datetime:
-    if text is None:
-        return datetime.now(UTC)
-    from stillme.audit.query import moment
-
-    return datetime.fromisoformat(moment(text))
 
 
 def _limit(text: str) -> tuple[str, int]:
@@ -146,13 +131,13 @@ def _limit(text: str) -> tuple[str, int]:
     return what, int(number)
 
 
-def _count(found: WhatIf, what: str) -> int:
-    totals = {"flips": found.flipped, "against": found.against, "unjudged": found.unjudged}
+def _count(result: WhatIf, what: str) -> int:
+    totals = {"flips": result.flipped, "against": result.against, "unjudged": result.unjudged}
     if what in totals:
         return totals[what]
     if what == "actions":
-        return sum(flow.count for flow in found.actions)
-    return sum(flow.count for flow in found.flips if what == f"{flow.before}-{flow.after}")
+        return sum(flow.count for flow in result.actions)
+    return sum(flow.count for flow in result.flips if what == f"{flow.before}-{flow.after}")
 
 
 # words
@@ -168,7 +153,7 @@ def _print_changes(old: Any, new: Any, human: bool) -> None:
         print_json({"before": old.hash, "after": new.hash, "changes": [asdict(change) for change in changes]})
 
 
-def _change_lines(changes: tuple[Change, ...]) -> Iterator[str]:
+def _change_lines(changes: tuple[SettingChange, ...]) -> Iterator[str]:
     if not changes:
         yield "the policies do not differ in anything that is in force"
     width = max((len(change.key) for change in changes), default=0)
@@ -177,36 +162,34 @@ def _change_lines(changes: tuple[Change, ...]) -> Iterator[str]:
 
 
 def _value(value: Any) -> str:
-    import json
-
     text = (
         "(not there)" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     )
     return shown(text, LONGEST_VALUE)[1:-1] if not text.isprintable() or len(text) > LONGEST_VALUE else text
 
 
-def _lines(found: WhatIf, before: str, after: str, source: str) -> Iterator[str]:
+def _lines(result: WhatIf, before: str, after: str, source: str) -> Iterator[str]:
     from stillme.evaluation.runs.metrics import rate_of
 
-    yield from _change_lines(found.changes)
+    yield from _change_lines(result.changes)
     yield ""
-    rate = rate_of("flips", found.flipped, found.judged)
+    rate = rate_of("flips", result.flipped, result.judged)
     ends = f"{rate.value or 0:.1%} [{rate.low:.1%}, {rate.high:.1%}]"
-    yield f"{found.flipped:,} of {found.judged:,} decisions flip from {before} to {after} on {without_secrets(source)}, {ends}"
-    if found.reused:
-        yield f"{found.reused:,} verdicts were taken from records made under the same policy, model and version"
-    if found.made_otherwise:
-        yield f"{found.made_otherwise:,} records are of another model or of validators that a program added: judged again without"
-    for why, number in found.not_judged:
+    yield f"{result.flipped:,} of {result.judged:,} decisions flip from {before} to {after} on {without_secrets(source)}, {ends}"
+    if result.reused:
+        yield f"{result.reused:,} verdicts were taken from records made under the same policy, model and version"
+    if result.made_otherwise:
+        yield f"{result.made_otherwise:,} records are of another model or of validators that a program added: judged again without"
+    for why, number in result.not_judged:
         yield f"not judged: {number:,}, {why}"
-    yield from _flow_lines(found.flips, "")
-    if found.actions:
+    yield from _flow_lines(result.flips, "")
+    if result.actions:
         yield "actions that change"
-        yield from (f"{flow.count:>8,} {flow.before} → {flow.after}" for flow in found.actions)
-    yield from _label_lines(found)
-    for part in found.slices:
+        yield from (f"{flow.count:>8,} {flow.before} → {flow.after}" for flow in result.actions)
+    yield from _label_lines(result)
+    for part in result.slices:
         yield from _slice_lines(part)
-    for example in found.examples:
+    for example in result.examples:
         yield from _example_lines(example)
 
 
@@ -217,16 +200,16 @@ def _flow_lines(flows: tuple[Flow, ...], indent: str) -> Iterator[str]:
         yield f"{indent}{flow.count:>8,} {flow.before} → {flow.after}{words if labelled else ', none labelled'}"
 
 
-def _label_lines(found: WhatIf) -> Iterator[str]:
+def _label_lines(result: WhatIf) -> Iterator[str]:
     from stillme.evaluation.runs.metrics import rate_of
 
-    if not found.labelled:
+    if not result.labelled:
         yield "no request has a label or an expected decision: nobody can say which flips are right"
         return
-    for name, right in (("A", found.right_before), ("B", found.right_after)):
-        rate = rate_of("right", right, found.labelled)
+    for name, right in (("A", result.right_before), ("B", result.right_after)):
+        rate = rate_of("right", right, result.labelled)
         share = f"{rate.value or 0:.1%} [{rate.low:.1%}, {rate.high:.1%}]"
-        yield f"{name} decides {right:,} of {found.labelled:,} labelled requests as it should be, {share}"
+        yield f"{name} decides {right:,} of {result.labelled:,} labelled requests as it should be, {share}"
 
 
 def _slice_lines(part: Slice) -> Iterator[str]:
@@ -235,7 +218,7 @@ def _slice_lines(part: Slice) -> Iterator[str]:
     yield from _flow_lines(part.flips, "  ")
 
 
-def _example_lines(example: Example) -> Iterator[str]:
+def _example_lines(example: FlipExample) -> Iterator[str]:
     yield ""
     said = f", should be {example.truth}" if example.truth else ""
     against = " (against the label)" if example.standing == "against" else ""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from stillme.cli.audit.options import human_wanted, print_json, takes_store, tell, user_name
-from stillme.cli.verdict_text import Exit, complain
+from stillme.cli.options import FORM, moment_given, policy_option, takes_quotas, takes_store, user_name
+from stillme.cli.printing import Exit, complain, human_wanted, print_json, tell
 from stillme.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,48 +18,27 @@ if TYPE_CHECKING:
     from stillme.evaluation.rollout.checklist import Check
     from stillme.evaluation.rollout.promotion import Promotion
     from stillme.evaluation.rollout.status import Status
-    from stillme.evaluation.rollout.weeks import Window
+    from stillme.evaluation.rollout.weeks import WeeksWindow
 
 __all__ = ["rollout"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 MARKS = {"passed": "ok     ", "failed": "FAILED ", "unknown": "UNKNOWN"}
-FORM = click.option(
-    "--json/--human", "as_json", default=None, help="Without either: words on a terminal, else a JSON object."
-)
-SAMPLING = (
-    click.option("--baseline", metavar="YEAR-Wnn", multiple=True, help="A week of the baseline. Without: the first."),
-    click.option(
-        "--answers", type=click.IntRange(min=0), default=50, show_default=True, help="As given to audit sample."
-    ),
-    click.option(
-        "--refusals", type=click.IntRange(min=0), default=50, show_default=True, help="As given to audit sample."
-    ),
-    click.option("--seed", metavar="TEXT", help="As given to audit sample. Without: the week."),
-    click.option("--as-of", metavar="TIME", help="As it stood at this day or point in time. Without: now."),
-)
 
 
 def takes_sampling(function: Command) -> Command:
     """A command with the options that say how the reviews were drawn; it gets them as `how`."""
 
     @functools.wraps(function)
-    def run(*args: Any, **options: Any) -> Any:
-        given = {name: options.pop(name) for name in ("baseline", "answers", "refusals", "seed", "as_of")}
-        how = {"baseline": given["baseline"], "answers": given["answers"], "others": given["refusals"]}
-        return function(*args, how={**how, "seed": given["seed"], "as_of": _moment(given["as_of"])}, **options)
+    def run(*args: Any, as_of: str | None, **options: Any) -> Any:
+        how = {name: options.pop(name) for name in ("baseline", "answers", "others", "seed")}
+        return function(*args, how={**how, "as_of": moment_given(as_of)}, **options)
 
-    for option in reversed(SAMPLING):
-        run = option(run)
-    return cast("Command", run)
-
-
-def _moment(text: str | None) -> datetime:
-    if text is None:
-        return datetime.now(UTC)
-    from stillme.audit.query import moment
-
-    return datetime.fromisoformat(moment(text))
+    weeks = click.option(
+        "--baseline", metavar="YEAR-Wnn", multiple=True, help="A week of the baseline. Without: the first."
+    )
+    as_of = click.option("--as-of", metavar="TIME", help="As it stood at this day or point in time. Without: now.")
+    return cast("Command", weeks(takes_quotas(as_of(run))))
 
 
 @click.group(short_help="Say what is missing for the next mode, and go there.")
@@ -69,13 +47,7 @@ def rollout() -> None:
 
 
 @rollout.command(short_help="Compute the checklist of a rollout.")
-@click.option(
-    "--policy",
-    metavar="FILE|PRESET",
-    envvar="STILLME_POLICY",
-    show_envvar=True,
-    help="Whose thresholds hold. Without: the policy of the last verdict.",
-)
+@policy_option("Whose thresholds hold. Without: the policy of the last verdict.")
 @FORM
 @takes_store()
 @takes_sampling
@@ -98,12 +70,13 @@ def status(
     from stillme.evaluation.rollout.status import rollout_status
     from stillme.policy import Policy
 
-    found = rollout_status(store, Policy.load(policy) if policy else policy_in_force(store), **how)
+    standing = rollout_status(store, Policy.load(policy) if policy else policy_in_force(store), **how)
     if human_wanted(as_json):
-        tell(_status_lines(found))
+        tell(_status_lines(standing))
     else:
-        print_json(_object(found))
-    ctx.exit(Exit.ANSWER if found.is_open else Exit.DIFFERENT)
+        run = asdict(standing.run) | {"days": standing.run.days}
+        print_json(asdict(standing) | {"run": run, "is_open": standing.is_open})
+    ctx.exit(Exit.ANSWER if standing.is_open else Exit.DIFFERENT)
 
 
 @rollout.command(short_help="Write the next mode into the policy file, if the gates hold.")
@@ -156,30 +129,25 @@ def promote(
         ctx.exit(Exit.DIFFERENT)
 
 
-def _object(found: Status) -> dict[str, Any]:
-    run = asdict(found.run) | {"days": found.run.days}
-    return asdict(found) | {"run": run, "is_open": found.is_open}
-
-
 # words
 
 
-def _status_lines(found: Status) -> Iterator[str]:
-    run = found.run
+def _status_lines(standing: Status) -> Iterator[str]:
+    run = standing.run
     if run.mode is None:
         yield "no verdict is recorded yet"
     else:
         yield f"{run.mode} since {run.since}: {run.days:.1f} days, {run.verdicts:,} verdicts, the last at {run.last}"
-    for name, window in (("baseline", found.baseline), ("current", found.current)):
+    for name, window in (("baseline", standing.baseline), ("current", standing.current)):
         yield from _window_lines(name, window)
-    for step, checks in found.checks.items():
+    for step, checks in standing.checks.items():
         yield ""
-        yield from _step_lines(step, checks, found.run.mode == step)
+        yield from _step_lines(step, checks, standing.run.mode == step)
     yield ""
-    yield from (f"note: {note}" for note in found.notes)
+    yield from (f"note: {note}" for note in standing.notes)
 
 
-def _window_lines(name: str, window: Window | None) -> Iterator[str]:
+def _window_lines(name: str, window: WeeksWindow | None) -> Iterator[str]:
     from stillme.evaluation.rollout.estimates import figure_words
 
     yield ""

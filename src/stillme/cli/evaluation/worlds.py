@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.verdict_text import print_text
-from stillme.errors import BackendError, InputError, shown
+from stillme.cli.files import check_new, whole_file
+from stillme.cli.printing import followed, human_wanted, print_json
+from stillme.errors import shown
 from stillme.version import __version__
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from stillme.evaluation.worlds.documents import Document
-    from stillme.evaluation.worlds.figures import Figures, Tally
+    from stillme.evaluation.worlds.documents import WorldDocument
+    from stillme.evaluation.worlds.figures import WorldFigures, WorldTally
     from stillme.policy import Policy
 
 __all__ = ["evaluate_worlds"]
@@ -44,21 +44,20 @@ def evaluate_worlds(
         _write_questions(documents, questions)
         return
     measured = dict(_measured(documents, policies, answers))
-    human = (sys.stdout is not None and sys.stdout.isatty()) if as_json is None else not as_json
-    if human:
+    if human_wanted(as_json):
         _show(documents, measured)
         return
     sha256 = hashlib.sha256(worlds_file().read_bytes()).hexdigest()
     heading = {"documents": len(documents), "sha256": sha256, "version": __version__}
     results = {name: figures.to_dict() for name, figures in measured.items()}
-    print_text(json.dumps({"worlds": heading, "results": results}, indent=2, ensure_ascii=False))
+    print_json({"worlds": heading, "results": results}, indent=2)
 
 
 def _measured(
-    documents: list[Document], policies: list[tuple[str, Policy]], answers: str | None
-) -> Iterator[tuple[str, Figures]]:
+    documents: list[WorldDocument], policies: list[tuple[str, Policy]], answers: str | None
+) -> Iterator[tuple[str, WorldFigures]]:
     """The figures of each judge, after those of a baseline that does not read."""
-    from stillme.cli.evaluation.eval import guard_of, progress_of
+    from stillme.cli.evaluation.eval import guard_of
     from stillme.evaluation.worlds.figures import figures_of
     from stillme.evaluation.worlds.judging import answers_of, by_guard, by_shared_words
 
@@ -68,26 +67,23 @@ def _measured(
         return
     for name, policy in policies:
         guard = guard_of(policy.model_dump(mode="json", exclude_unset=True))
-        with progress_of(len(documents)) as advance:
+        with followed(len(documents), "documents") as advance:
             yield name, figures_of(by_guard(guard, documents, advance))
 
 
-def _write_questions(documents: list[Document], path: str) -> None:
+def _write_questions(documents: list[WorldDocument], path: str) -> None:
     from stillme.evaluation.worlds.judging import questions_for
 
-    if Path(path).exists():
-        raise InputError(f"{shown(path)} is there already: name another file")
+    check_new(path)
     rows = [json.dumps(row, ensure_ascii=False) for row in questions_for(documents)]
-    try:
-        Path(path).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
-    except OSError as error:
-        raise BackendError(f"cannot write {shown(path)}: {error.strerror}") from error
+    with whole_file(path, mode=0o666) as part:
+        part.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     click.echo(
         f"{len(rows)} claims written to {shown(path)}: answer each, then `stillme eval worlds --answers FILE`", err=True
     )
 
 
-def _show(documents: list[Document], measured: dict[str, Figures]) -> None:
+def _show(documents: list[WorldDocument], measured: dict[str, WorldFigures]) -> None:
     from rich.text import Text
 
     from stillme.cli.terminal import console
@@ -101,15 +97,14 @@ def _show(documents: list[Document], measured: dict[str, Figures]) -> None:
     screen.print(_table(dict(sorted(figures.kinds.items(), key=lambda item: -item[1].flipped))))
 
 
-def _table(tallies: dict[str, Tally]) -> Table:
+def _table(tallies: dict[str, WorldTally]) -> Table:
     from rich.table import Table
 
     table = Table("", "claims that flip", "right in both", "order", "balanced", "sure and right", "sure", box=None)
     for name, tally in tallies.items():
-        rates = {rate.name: rate for rate in tally.rates()}
-        cells = [_percent(rates[key].value) for key in ("both_worlds", "order")]
-        sure = [_percent(rates[key].value) for key in ("sure_right", "sure_share")]
-        table.add_row(name, str(tally.flipped), *cells, _percent(tally.balanced_accuracy), *sure)
+        rates = {rate.name: rate.value for rate in tally.rates()} | {"balanced": tally.balanced_accuracy}
+        cells = [_percent(rates[key]) for key in ("both_worlds", "order", "balanced", "sure_right", "sure_share")]
+        table.add_row(name, str(tally.flipped), *cells)
     return table
 
 

@@ -26,8 +26,8 @@ from typing import Final, Literal
 from stillme.errors import PolicyError, shown
 from stillme.evaluation.calibration.fixed_sequence import (
     GRID,
-    Figures,
-    Group,
+    CaseGroup,
+    ErrorCounts,
     Target,
     Walk,
     fewest_cases,
@@ -37,16 +37,16 @@ from stillme.evaluation.calibration.fixed_sequence import (
     walk_of,
 )
 from stillme.evaluation.calibration.gates import Path, paths_of
-from stillme.evaluation.calibration.thresholds import FACTUAL, NAMES, Gates, Scored, Settings, decided, observed
+from stillme.evaluation.calibration.thresholds import FACTUAL, NAMES, Gates, ScoredCase, Settings, decided, observed
 from stillme.evaluation.rollout.drift import Summary
 from stillme.evaluation.runs.intervals import clopper_pearson
 from stillme.languages import is_served, languages
 from stillme.policy import Policy
 
-__all__ = ["ALL", "REST", "By", "Outcome", "calibrate", "share_of"]
+__all__ = ["ALL", "REST", "By", "CalibrationOutcome", "calibrate", "share_of"]
 
 By = Literal["language", "domain", "none"]
-Part = tuple[str, list[Scored]]
+Part = tuple[str, list[ScoredCase]]
 ALL: Final = "all cases"
 REST: Final = "all other cases"
 LEAST_COVERED: Final = 30
@@ -55,15 +55,15 @@ MOST_GROUPS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CalibrationOutcome:
     """What a calibration came to; `settings` is None where nothing can be guaranteed."""
 
     target: Target
     by: By
     settings: Settings | None
-    before: Figures
-    after: Figures | None
-    groups: tuple[Group, ...]
+    before: ErrorCounts
+    after: ErrorCounts | None
+    groups: tuple[CaseGroup, ...]
     gates_before: Settings
     """The thresholds of the gates before grounding that the groups were walked with."""
     tried: int
@@ -81,8 +81,13 @@ class Outcome:
 
 
 def calibrate(
-    cases: Sequence[Scored], policy: Policy, target: Target | None = None, by: By = "none", *, keep_gates: bool = False
-) -> Outcome:
+    cases: Sequence[ScoredCase],
+    policy: Policy,
+    target: Target | None = None,
+    by: By = "none",
+    *,
+    keep_gates: bool = False,
+) -> CalibrationOutcome:
     """The thresholds with the fewest false refusals that keep to the target, or what is missing to show any.
 
     `keep_gates` leaves the thresholds before grounding as they are, which leaves all of the error to `min_score`.
@@ -92,14 +97,14 @@ def calibrate(
         raise PolicyError(f"validators.{FACTUAL} must be enabled and hard: without it no score decides anything")
     paths = [Path(own)] if keep_gates else _affordable(cases, own, gates, by, aim)
     parts, notes = _parts(cases, by, aim, _share(0, len(paths)))
-    walked = [_walked(path, parts, gates, aim, _share(n, len(paths))) for n, path in enumerate(paths)]
+    walked = [_walk(path, parts, gates, aim, _share(n, len(paths))) for n, path in enumerate(paths)]
     best = max(range(len(paths)), key=lambda n: (*_worth(walked[n][1], by), -n))
     reached, walks = walked[best]
     groups = tuple(group_of(walk, aim.max_escape_rate) for walk in walks)
     settings = _settings(reached, own, groups, by, cases)
     before = figures(cases, lambda case: decided(case, own, gates))
     after = None if settings is None else figures(cases, lambda case: decided(case, settings, gates))
-    return Outcome(
+    return CalibrationOutcome(
         target=aim,
         by=by if parts[0][0] != ALL else "none",
         settings=settings,
@@ -114,7 +119,7 @@ def calibrate(
         reference=Summary.of(observed(case, settings or own, gates) for case in cases),
         notes=(
             *notes,
-            *_moved(own, settings or own),
+            *_moved_thresholds(own, settings or own),
             *(_uncovered(cases, groups, by) if settings else _cheaper(groups, aim, len(paths))),
             *_advice(before, after, aim),
         ),
@@ -131,7 +136,7 @@ def _share(number: int, paths: int) -> float:
     return 0.5 if number == 0 else 0.5 / (paths - 1)
 
 
-def _affordable(cases: Sequence[Scored], own: Settings, gates: Gates, by: By, aim: Target) -> list[Path]:
+def _affordable(cases: Sequence[ScoredCase], own: Settings, gates: Gates, by: By, aim: Target) -> list[Path]:
     """The settings that can share the error: by the number of cases alone, so many that no group is lost and each can be shown.
 
     Where it does for one only, it is the one that may raise a gate, as far as no good case is lost by it.
@@ -152,7 +157,7 @@ def _fewest_bad(parts: Iterable[Part]) -> int:
     return min(sum(case.is_bad for case in part) for _, part in parts)
 
 
-def _walked(path: Path, parts: Sequence[Part], gates: Gates, aim: Target, share: float) -> tuple[Settings, list[Walk]]:
+def _walk(path: Path, parts: Sequence[Part], gates: Gates, aim: Target, share: float) -> tuple[Settings, list[Walk]]:
     """How far the scores of the groups got, and the gates with them: these only once every score is all the way down."""
     level = aim.error * share / len(parts)
 
@@ -160,10 +165,10 @@ def _walked(path: Path, parts: Sequence[Part], gates: Gates, aim: Target, share:
         return [walk_of(name, cases, settings, gates, aim.max_escape_rate, level) for name, cases in parts]
 
     reached = path.opened
-    found = walks(reached)
-    if any(walk.passed < len(GRID) for walk in found):
-        return reached, found
-    allowed = [most_escapes(len(walk.bad), aim.max_escape_rate, level) for walk in found]
+    walked = walks(reached)
+    if any(walk.passed < len(GRID) for walk in walked):
+        return reached, walked
+    allowed = [most_escapes(len(walk.bad), aim.max_escape_rate, level) for walk in walked]
     for settings in path.steps():
         came = [figures(cases, lambda case, at=settings: decided(case, at, gates)) for _, cases in parts]  # type: ignore[misc]
         if any(each.escaped > most for each, most in zip(came, allowed, strict=True)):
@@ -183,7 +188,7 @@ def _worth(walks: Sequence[Walk], by: By) -> tuple[int, int]:
 # groups
 
 
-def _parts(cases: Sequence[Scored], by: By, aim: Target, share: float) -> tuple[list[Part], list[str]]:
+def _parts(cases: Sequence[ScoredCase], by: By, aim: Target, share: float) -> tuple[list[Part], list[str]]:
     """The cases in the groups that have enough of them, and what is to be said of the others."""
     whole: list[Part] = [(ALL, list(cases))]
     if by == "none":
@@ -206,19 +211,19 @@ def _codes() -> list[str]:
     return [each.code for each in languages()]
 
 
-def _name(case: Scored, by: By) -> str:
+def _name(case: ScoredCase, by: By) -> str:
     if by == "language":
         return case.language if is_served(case.language) else REST
     return case.domain if case.domain is not None else REST
 
 
-def _divided(cases: Sequence[Scored], by: By, chosen: Sequence[str], tested: bool) -> list[Part]:
-    parts: dict[str, list[Scored]] = {name: [] for name in (*chosen, *([REST] if tested else []))}
+def _divided(cases: Sequence[ScoredCase], by: By, chosen: Sequence[str], tested: bool) -> list[Part]:
+    parts: dict[str, list[ScoredCase]] = {name: [] for name in (*chosen, *([REST] if tested else []))}
     for case in cases:
         name = _name(case, by)
-        found = parts.get(name if name in chosen else REST)
-        if found is not None:
-            found.append(case)
+        part = parts.get(name if name in chosen else REST)
+        if part is not None:
+            part.append(case)
     return list(parts.items())
 
 
@@ -235,25 +240,25 @@ def _left_over(bad: Counter[str], chosen: Sequence[str], tested: bool, by: By, n
 
 
 def _settings(
-    path: Settings, own: Settings, groups: Sequence[Group], by: By, cases: Iterable[Scored]
+    path: Settings, own: Settings, groups: Sequence[CaseGroup], by: By, cases: Iterable[ScoredCase]
 ) -> Settings | None:
     """The thresholds to write; what no group speaks for gets the strictest, and a score that no case has stays as it is."""
-    found = {group.name: group.min_score for group in groups if group.min_score is not None}
-    if not found or (by == "domain" and len(found) < len(groups)):
+    score_of = {group.name: group.min_score for group in groups if group.min_score is not None}
+    if not score_of or (by == "domain" and len(score_of) < len(groups)):
         return None
     if not any(math.isfinite(case.least) for case in cases):
         return own.with_gates(path.gates())
-    strictest = max(found.values())
-    if ALL in found:
-        return replace(path, min_score=found[ALL], by_language={}, by_domain={})
-    scores = {name: score for name, score in found.items() if name != REST}
+    strictest = max(score_of.values())
+    if ALL in score_of:
+        return replace(path, min_score=score_of[ALL], by_language={}, by_domain={})
+    scores = {name: score for name, score in score_of.items() if name != REST}
     if by == "language":
         # A question whose language cannot be told is judged by the general score, and recorded as one of the languages.
         return replace(path, min_score=strictest, by_language=scores, by_domain={})
-    return replace(path, min_score=found.get(REST, strictest), by_language={}, by_domain=scores)
+    return replace(path, min_score=score_of.get(REST, strictest), by_language={}, by_domain=scores)
 
 
-def _moved(own: Settings, settings: Settings) -> list[str]:
+def _moved_thresholds(own: Settings, settings: Settings) -> list[str]:
     """Which thresholds before grounding are not what they were."""
     pairs = [(name, own.gates()[gate], settings.gates()[gate]) for gate, name in NAMES.items()]
     return [
@@ -263,7 +268,7 @@ def _moved(own: Settings, settings: Settings) -> list[str]:
     ]
 
 
-def _languages(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> tuple[str, ...]:
+def _languages(cases: Iterable[ScoredCase], groups: Sequence[CaseGroup], by: By) -> tuple[str, ...]:
     """The languages in which verdicts count as calibrated."""
     certified = {group.name for group in groups if group.min_score is not None}
     if by == "language" and ALL not in certified:
@@ -272,7 +277,7 @@ def _languages(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> tupl
     return tuple(name for name in _codes() if bad[name] >= LEAST_COVERED)
 
 
-def _cheaper(groups: Sequence[Group], aim: Target, paths: int) -> list[str]:
+def _cheaper(groups: Sequence[CaseGroup], aim: Target, paths: int) -> list[str]:
     """That fewer cases would do if fewer settings shared the error."""
     if paths == 1 or all(group.more is None for group in groups):
         return []
@@ -281,7 +286,7 @@ def _cheaper(groups: Sequence[Group], aim: Target, paths: int) -> list[str]:
     return [f"{shared}: with those kept as they are (--keep-gates) it takes at least {fewest:,} cases"]
 
 
-def _uncovered(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> list[str]:
+def _uncovered(cases: Iterable[ScoredCase], groups: Sequence[CaseGroup], by: By) -> list[str]:
     """What is to be said of languages that have too few of the cases to count as calibrated."""
     if by == "language" and groups[0].name != ALL:
         return []
@@ -294,20 +299,20 @@ def _uncovered(cases: Iterable[Scored], groups: Sequence[Group], by: By) -> list
     ]
 
 
-def _advice(before: Figures, after: Figures | None, aim: Target) -> list[str]:
+def _advice(before: ErrorCounts, after: ErrorCounts | None, aim: Target) -> list[str]:
     """The rule of ADR-004 on the present thresholds, and whether the new ones keep to its other half."""
-    said = []
+    advice = []
     if before.bad and before.escaped / before.bad > aim.max_escape_rate:
-        said.append(f"raise: {share_of(before.escaped, before.bad)} escape now, more than {aim.max_escape_rate:.2%}")
+        advice.append(f"raise: {share_of(before.escaped, before.bad)} escape now, more than {aim.max_escape_rate:.2%}")
     if before.good and before.refused / before.good > aim.max_false_refusal_rate:
         most = f"{aim.max_false_refusal_rate:.2%}"
-        said.append(f"lower: {share_of(before.refused, before.good)} are falsely refused now, more than {most}")
+        advice.append(f"lower: {share_of(before.refused, before.good)} are falsely refused now, more than {most}")
     if after is not None and after.good and after.refused / after.good > aim.max_false_refusal_rate:
-        said.append(
+        advice.append(
             f"the new thresholds falsely refuse {share_of(after.refused, after.good)}, more than {aim.max_false_refusal_rate:.2%}: "
             "thresholds alone do not reach both targets"
         )
-    return said
+    return advice
 
 
 def share_of(count: int, total: int) -> str:

@@ -8,12 +8,13 @@ the number of steps.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from stillme.errors import InputError, shown
-from stillme.evaluation.calibration.thresholds import Gates, Scored, Settings, decided
+from stillme.evaluation.calibration.thresholds import Gates, ScoredCase, Settings, decided
 from stillme.evaluation.runs.intervals import Interval, binomial_at_most, clopper_pearson, upper_bound
 from stillme.reasons import Decision
 
@@ -22,19 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "GRID",
-    "Figures",
-    "Group",
-    "Point",
-    "Target",
-    "Walk",
-    "fewest_cases",
-    "figures",
-    "group_of",
-    "most_escapes",
-    "steps_passed",
-    "walk_of",
-]
+    "GRID", "CaseGroup", "ErrorCounts", "ScoreStep", "Target", "Walk", "fewest_cases", "figures", "group_of",
+    "most_escapes", "steps_passed", "walk_of",
+]  # fmt: skip
 
 GRID: Final = tuple(round(1 - n / 200, 3) for n in range(201))
 """The same for everybody, so that no data chose it."""
@@ -63,7 +54,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ErrorCounts:
     """What becomes of cases: of `bad` ones `escaped` pass as an answer, of `good` ones `refused` do not."""
 
     escaped: int
@@ -85,11 +76,11 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScoreStep:
     """A step of the walk: a score, what it makes of the cases, and whether the walk got past it."""
 
     min_score: float
-    figures: Figures
+    figures: ErrorCounts
     max_escape_rate: float
     is_certified: bool
 
@@ -100,28 +91,28 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CaseGroup:
     """Cases with a threshold of their own; `min_score` is None where none can be guaranteed, and `shortfall` says why."""
 
     name: str
     level: float
     """Its share of the error."""
-    points: tuple[Point, ...]
+    points: tuple[ScoreStep, ...]
     min_score: float | None
     shortfall: str | None = None
     more: int | None = None
     """How many more cases with an unsupported claim would be needed if they come out like these; None where none would help."""
 
     @property
-    def chosen(self) -> Point:
+    def chosen(self) -> ScoreStep:
         """The point that was chosen, else the strictest."""
         return next((p for p in self.points if p.min_score == self.min_score), self.points[0])
 
 
-def figures(cases: Iterable[Scored], decision: Callable[[Scored], Decision]) -> Figures:
+def figures(cases: Iterable[ScoredCase], decision: Callable[[ScoredCase], Decision]) -> ErrorCounts:
     """What these decisions make of the cases."""
     came = [(case, decision(case) is Decision.ANSWER) for case in cases]
-    return Figures(
+    return ErrorCounts(
         escaped=sum(case.is_bad and answered for case, answered in came),
         bad=sum(case.is_bad for case, _ in came),
         refused=sum(case.is_good and not answered for case, answered in came),
@@ -141,14 +132,7 @@ def fewest_cases(max_escape_rate: float, error: float) -> int:
 
 def most_escapes(cases: int, max_escape_rate: float, error: float) -> int:
     """How many of the cases may escape for the rate to be shown; -1 where not even none would do."""
-    low, high = -1, cases
-    while high - low > 1:
-        middle = (low + high) // 2
-        if binomial_at_most(middle, cases, max_escape_rate) <= error:
-            low = middle
-        else:
-            high = middle
-    return low
+    return bisect_right(range(cases), error, key=lambda escaped: binomial_at_most(escaped, cases, max_escape_rate)) - 1
 
 
 def steps_passed(limits: NDArray[np.float64], max_escape_rate: float, error: float) -> int:
@@ -181,7 +165,7 @@ class Walk:
         return int((self.good < GRID[self.passed - 1]).sum())
 
 
-def walk_of(name: str, cases: Sequence[Scored], path: Settings, gates: Gates, rate: float, level: float) -> Walk:
+def walk_of(name: str, cases: Sequence[ScoredCase], path: Settings, gates: Gates, rate: float, level: float) -> Walk:
     """The walk of one group: from the strictest score down, as long as every step is shown."""
     import numpy as np  # noqa: PLC0415
 
@@ -192,29 +176,29 @@ def walk_of(name: str, cases: Sequence[Scored], path: Settings, gates: Gates, ra
     return Walk(name, level, bad, good, claims, steps_passed(bad, rate, level))
 
 
-def _limit(case: Scored, path: Settings, gates: Gates) -> float:
+def _limit(case: ScoredCase, path: Settings, gates: Gates) -> float:
     """The highest `min_score` under which the case is answered; -1 where it never is."""
     return case.least if decided(case, path, gates) is Decision.ANSWER else -1.0
 
 
-def group_of(walk: Walk, rate: float) -> Group:
+def group_of(walk: Walk, rate: float) -> CaseGroup:
     """A walk as a group: the score that it got down to, or why it got nowhere."""
     points = tuple(_points(walk, rate))
     if walk.passed:
-        return Group(walk.name, walk.level, points, GRID[walk.passed - 1])
-    return Group(walk.name, walk.level, points, None, *_shortfall(points[0].figures, rate, walk.level))
+        return CaseGroup(walk.name, walk.level, points, GRID[walk.passed - 1])
+    return CaseGroup(walk.name, walk.level, points, None, *_shortfall(points[0].figures, rate, walk.level))
 
 
-def _points(walk: Walk, rate: float) -> Iterator[Point]:
+def _points(walk: Walk, rate: float) -> Iterator[ScoreStep]:
     bad, good = len(walk.bad), len(walk.good)
     for number, score in enumerate(GRID):
         escaping = walk.bad >= score
         refused, claims = int((walk.good < score).sum()), int(walk.claims[escaping].sum())
-        found = Figures(int(escaping.sum()), bad, refused, good, claims, int(walk.claims.sum()))
-        yield Point(score, found, rate, number < walk.passed)
+        found = ErrorCounts(int(escaping.sum()), bad, refused, good, claims, int(walk.claims.sum()))
+        yield ScoreStep(score, found, rate, number < walk.passed)
 
 
-def _shortfall(strictest: Figures, rate: float, level: float) -> tuple[str, int | None]:
+def _shortfall(strictest: ErrorCounts, rate: float, level: float) -> tuple[str, int | None]:
     """Why not even the strictest score can be guaranteed, and how many more cases that takes."""
     escaped, bad = strictest.escaped, strictest.bad
     fewest = fewest_cases(rate, level)

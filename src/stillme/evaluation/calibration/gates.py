@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from stillme.evaluation.calibration.thresholds import GATES, Gates, Scored, Settings, decided, told_by
+from stillme.evaluation.calibration.thresholds import GATES, Gates, ScoredCase, Settings, decided, told_by
 from stillme.reasons import Decision
 
 __all__ = ["Path", "paths_of"]
@@ -42,32 +42,32 @@ class Path:
             yield self.opened.with_gates(down)
 
 
-def paths_of(cases: Iterable[Scored], own: Settings, gates: Gates, most_refused: float) -> list[Path]:
+def paths_of(cases: Iterable[ScoredCase], own: Settings, gates: Gates, most_refused: float) -> list[Path]:
     """The policy's own gates, raised ones, and each milder setting that lets more of the good cases through."""
     # Cases that are both take part in the tests, so they must not choose what is tested.
     good = [case for case in cases if case.is_good and not case.is_bad]
     return [Path(own), *_raised(good, own, gates, most_refused), *_milder(good, own, gates)]
 
 
-def _raised(good: Sequence[Scored], own: Settings, gates: Gates, most_refused: float) -> Iterator[Path]:
+def _raised(good: Sequence[ScoredCase], own: Settings, gates: Gates, most_refused: float) -> Iterator[Path]:
     """The similarity gates, then that of the confidence, as high as the share of good cases allows that may be refused."""
     for together, decides in ((SIMILARITY, gates.similarity), (CONFIDENCE, gates.confidence)):
         higher = {gate: _highest(good, gate, getattr(own, gate), most_refused) for gate in together}
-        found = {gate: value for gate, value in higher.items() if value is not None}
-        if decides and found:
-            yield Path(own.with_gates(found), own)
+        raised = {gate: value for gate, value in higher.items() if value is not None}
+        if decides and raised:
+            yield Path(own.with_gates(raised), own)
 
 
-def _highest(good: Sequence[Scored], gate: str, own: float, most_refused: float) -> float | None:
+def _highest(good: Sequence[ScoredCase], gate: str, own: float, most_refused: float) -> float | None:
     """The highest threshold that leaves enough of the good cases above it; None where that is not above the policy's own."""
     values = sorted(value for case in good if (value := told_by(case, gate)) is not None and value >= own)
     if not values:
         return None
-    found = math.floor(values[int(len(values) * most_refused)] / STEP + 1e-9) * STEP
-    return round(found, 3) if found > own + 1e-9 else None
+    highest = math.floor(values[int(len(values) * most_refused)] / STEP + 1e-9) * STEP
+    return round(highest, 3) if highest > own + 1e-9 else None
 
 
-def _milder(good: Sequence[Scored], own: Settings, gates: Gates) -> Iterator[Path]:
+def _milder(good: Sequence[ScoredCase], own: Settings, gates: Gates) -> Iterator[Path]:
     """Parts of the gates that refuse good cases, as long as each lets more of them through than the one before."""
     refusing = {
         gate
@@ -84,5 +84,5 @@ def _milder(good: Sequence[Scored], own: Settings, gates: Gates) -> Iterator[Pat
             yield path
 
 
-def _answered(good: Iterable[Scored], path: Path, gates: Gates) -> int:
+def _answered(good: Iterable[ScoredCase], path: Path, gates: Gates) -> int:
     return sum(decided(case, path.opened, gates) is Decision.ANSWER for case in good)

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from stillme.errors import InputError, shown
-from stillme.evaluation.calibration.calibration import ALL, REST, Outcome, share_of
-from stillme.evaluation.calibration.fixed_sequence import Figures, Group, Point
+from stillme.evaluation.calibration.calibration import ALL, REST, CalibrationOutcome, share_of
+from stillme.evaluation.calibration.fixed_sequence import CaseGroup, ErrorCounts, ScoreStep
 from stillme.evaluation.calibration.thresholds import Settings, settings_changes
 from stillme.evaluation.runs.intervals import Interval, upper_bound
 from stillme.policy import Policy
@@ -31,7 +31,7 @@ class Provenance:
     data_sha256: str
 
 
-def calibrated_policy(outcome: Outcome, policy: Policy, source: Provenance) -> Policy:
+def calibrated_policy(outcome: CalibrationOutcome, policy: Policy, source: Provenance) -> Policy:
     """The policy with the thresholds and the `calibration` section of an outcome."""
     changed = policy.with_changes(settings_changes(policy, _to_write(outcome)))
     # Not merged: nothing of an earlier calibration stays.
@@ -39,7 +39,7 @@ def calibrated_policy(outcome: Outcome, policy: Policy, source: Provenance) -> P
     return Policy.load({**settings, "calibration": _section(outcome, source)})
 
 
-def fragment(outcome: Outcome, policy: Policy, source: Provenance) -> str:
+def fragment(outcome: CalibrationOutcome, policy: Policy, source: Provenance) -> str:
     """What changes in the policy, as YAML that loads by itself, with the evidence in comments."""
     changes = settings_changes(policy, _to_write(outcome))
     body = {"extends": policy.extends, **changes, "calibration": _section(outcome, source)}
@@ -47,7 +47,7 @@ def fragment(outcome: Outcome, policy: Policy, source: Provenance) -> str:
     return "".join(f"# {line}\n" for line in evidence(outcome, source)) + written
 
 
-def policy_file(outcome: Outcome, policy: Policy, source: Provenance) -> str:
+def policy_file(outcome: CalibrationOutcome, policy: Policy, source: Provenance) -> str:
     """The whole policy with every value written out, the evidence in comments above it."""
     return (
         "".join(f"# {line}\n" for line in evidence(outcome, source))
@@ -55,13 +55,13 @@ def policy_file(outcome: Outcome, policy: Policy, source: Provenance) -> str:
     )
 
 
-def _to_write(outcome: Outcome) -> Settings:
+def _to_write(outcome: CalibrationOutcome) -> Settings:
     if outcome.settings is None:
         raise InputError("nothing can be guaranteed, so there are no thresholds to write")
     return outcome.settings
 
 
-def _section(outcome: Outcome, source: Provenance) -> dict[str, Any]:
+def _section(outcome: CalibrationOutcome, source: Provenance) -> dict[str, Any]:
     return {
         "at": source.at,
         "model_id": source.model_id,
@@ -80,7 +80,7 @@ def _section(outcome: Outcome, source: Provenance) -> dict[str, Any]:
 # the evidence
 
 
-def evidence(outcome: Outcome, source: Provenance) -> list[str]:
+def evidence(outcome: CalibrationOutcome, source: Provenance) -> list[str]:
     """What the thresholds rest on, in lines that hold no line break."""
     after = outcome.after
     lines = [
@@ -90,11 +90,11 @@ def evidence(outcome: Outcome, source: Provenance) -> list[str]:
     ]
     for group in outcome.groups:
         lines += _group_lines(group)
-    lines += ["before: " + _said(outcome.before)] + (["after: " + _said(after)] if after else [])
+    lines += ["before: " + _counts_line(outcome.before)] + (["after: " + _counts_line(after)] if after else [])
     return [*lines, *outcome.notes]
 
 
-def _promise(outcome: Outcome) -> list[str]:
+def _promise(outcome: CalibrationOutcome) -> list[str]:
     aim = outcome.target
     rate = f"of drafts with an unsupported claim at most {aim.max_escape_rate:.2%} pass as an answer"
     if outcome.settings is None:
@@ -105,20 +105,20 @@ def _promise(outcome: Outcome) -> list[str]:
     ]
 
 
-def _group_lines(group: Group) -> Iterator[str]:
-    found = group.chosen
+def _group_lines(group: CaseGroup) -> Iterator[str]:
+    chosen = group.chosen
     name = group.name if group.name in (ALL, REST) else shown(group.name)
     if group.min_score is None:
         yield f"{name}: not guaranteed: {group.shortfall}"
         return
-    high = upper_bound(found.figures.escaped, found.figures.bad, 1 - group.level)
+    high = upper_bound(chosen.figures.escaped, chosen.figures.bad, 1 - group.level)
     yield (
-        f"{name}: min_score {group.min_score:g}, {found.figures.escaped:,} of {found.figures.bad:,} escape, "
-        f"at most {high:.2%} with error {group.level:.4g} (p {found.p:.2g})"
+        f"{name}: min_score {group.min_score:g}, {chosen.figures.escaped:,} of {chosen.figures.bad:,} escape, "
+        f"at most {high:.2%} with error {group.level:.4g} (p {chosen.p:.2g})"
     )
     yield f"  {'min_score':<9}  {'escape, 95 % interval':<36}  false refusals, 95 % interval"
     for point in curve(group):
-        mark = "  <- chosen" if point is found else "" if point.is_certified else "  not guaranteed"
+        mark = "  <- chosen" if point is chosen else "" if point.is_certified else "  not guaranteed"
         row = point.figures
         yield (
             f"  {point.min_score:<9g}  {_cell(row.escaped, row.bad, row.escape):<36}  "
@@ -130,21 +130,21 @@ def _cell(count: int, total: int, interval: Interval) -> str:
     return f"{count:,} of {total:,}, {interval.low:.2%} to {interval.high:.2%}"
 
 
-def curve(group: Group, most: int = 12) -> list[Point]:
+def curve(group: CaseGroup, most: int = 12) -> list[ScoreStep]:
     """The points of a walk where something changes, thinned out to so many; the chosen one is always among them."""
-    told: list[Point] = []
+    changed: list[ScoreStep] = []
     for point in group.points:
-        if not told or point.figures != told[-1].figures or point is group.chosen:
-            told.append(point)
-    step = max(1, math.ceil(len(told) / most))
-    return [point for number, point in enumerate(told) if number % step == 0 or point is group.chosen]
+        if not changed or point.figures != changed[-1].figures or point is group.chosen:
+            changed.append(point)
+    step = max(1, math.ceil(len(changed) / most))
+    return [point for number, point in enumerate(changed) if number % step == 0 or point is group.chosen]
 
 
-def _said(found: Figures) -> str:
-    claims = _counted(found.claims_escaped, found.claims)
+def _counts_line(counts: ErrorCounts) -> str:
+    claims = _counted(counts.claims_escaped, counts.claims)
     return (
-        f"{share_of(found.escaped, found.bad)} escape, by claim {claims}; "
-        f"{share_of(found.refused, found.good)} are falsely refused"
+        f"{share_of(counts.escaped, counts.bad)} escape, by claim {claims}; "
+        f"{share_of(counts.refused, counts.good)} are falsely refused"
     )
 
 

@@ -16,7 +16,8 @@ from stillme.audit.review.cases import request_of, verdict_of
 from stillme.audit.review.listing import candidates, reviews, text_state
 from stillme.audit.review.sampling import Candidate, draw, week_bounds, week_of
 from stillme.audit.store import AuditStore
-from stillme.evaluation.calibration.thresholds import Scored
+from stillme.evaluation.calibration.thresholds import ScoredCase
+from stillme.evaluation.rollout.review_labels import opinions
 from stillme.evaluation.runs.cases import Case, ClaimLabel
 from stillme.reasons import Decision, Reason
 
@@ -48,8 +49,8 @@ class Reviewed:
     @property
     def sha256(self) -> str:
         """Of the verdicts and what was said about them."""
-        said = [f"{case.id} {case.expected} {bool(case.claims)} {weight!r}" for case, weight in self.cases]
-        return hashlib.sha256("\n".join(said).encode()).hexdigest()
+        lines = [f"{case.id} {case.expected} {bool(case.claims)} {weight!r}" for case, weight in self.cases]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def reviewed(
@@ -60,7 +61,7 @@ def reviewed(
     A verdict that was reviewed without being drawn speaks only for itself, and is left out: people look for trouble. Within a kind of
     verdict those reviewed speak for all of it, as if they had been reviewed in the order of the sample.
     """
-    given = _labels(store)
+    given = {trace: set(opinion.labels) for trace, opinion in opinions(reviews(store, Filter())).items()}
     cases: list[tuple[Case, float]] = []
     left_out: Counter[str] = Counter()
     silent: Counter[str] = Counter()
@@ -80,24 +81,10 @@ def reviewed(
     return Reviewed(tuple(cases), tuple(sorted((+left_out).items())), tuple(sorted(silent.items())))
 
 
-def _labels(store: AuditStore) -> dict[str, set[str]]:
-    """By verdict, the labels in force: of every reviewer the last one."""
-    latest: dict[tuple[str, str], str] = {}
-    for given in sorted(reviews(store, Filter()), key=lambda r: r.seq):
-        latest[given.trace, given.reviewer.strip()] = given.label
-    found: dict[str, set[str]] = {}
-    for (trace, _), label in latest.items():
-        found.setdefault(trace, set()).add(label)
-    return found
-
-
 def _weeks(store: AuditStore, wanted: Filter, given: Mapping[str, set[str]]) -> Iterator[tuple[str, list[Candidate]]]:
     """The verdicts of each week in which one was reviewed, one week at a time."""
-    at: set[str] = set()
-    for candidate in candidates(store, wanted):
-        if candidate.trace in given:
-            at.add(week_of(datetime.fromisoformat(candidate.at)))
-    for week in sorted(at):
+    reviewed_at = [each.at for each in candidates(store, wanted) if each.trace in given]
+    for week in sorted({week_of(datetime.fromisoformat(at)) for at in reviewed_at}):
         start, end = map(instant, week_bounds(week))
         yield week, list(candidates(store, replace(wanted, since=start, until=end)))
 
@@ -145,7 +132,7 @@ def _truth(entry: Entry, labels: set[str]) -> bool | str:
 # cases that speak for unequal numbers of requests
 
 
-def equally_likely(cases: Iterable[Scored]) -> list[Scored]:
+def equally_likely(cases: Iterable[ScoredCase]) -> list[ScoredCase]:
     """A part of the cases in which every request had the same chance to be: what speaks for few is thinned out.
 
     The tests need cases that are drawn alike. A case stays with the probability of its weight over the largest, by a hash of its id.

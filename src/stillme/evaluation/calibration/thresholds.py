@@ -24,20 +24,9 @@ from stillme.policy.reader import parsed
 from stillme.reasons import Decision, Gate, Reason
 
 __all__ = [
-    "FACTUAL",
-    "GATES",
-    "NAMES",
-    "Gates",
-    "Scored",
-    "Settings",
-    "decided",
-    "observed",
-    "permissive",
-    "same_thresholds",
-    "scored",
-    "settings_changes",
-    "told_by",
-]
+    "FACTUAL", "GATES", "NAMES", "Gates", "ScoredCase", "Settings", "decided", "observed", "permissive",
+    "same_thresholds", "scored", "settings_changes", "told_by",
+]  # fmt: skip
 
 FACTUAL: Final = "FactualHallucinationValidator"
 SOURCES: Final = "SourceRequired"
@@ -76,12 +65,12 @@ class Settings:
     @classmethod
     def of(cls, policy: Policy) -> Settings:
         """Those of a policy; a validator that is switched off has none, which reads as 0."""
-        found = {configured.validator.name: configured.validator for configured in policy.build()}
-        sources, factual = found.get(SOURCES), found.get(FACTUAL)
+        validators = {configured.validator.name: configured.validator for configured in policy.build()}
+        sources, factual = validators.get(SOURCES), validators.get(FACTUAL)
         return cls(
             getattr(sources, "min_similarity_for_factual", 0.0),
             getattr(sources, "min_similarity_for_source_required", 0.0),
-            getattr(found.get(CONFIDENCE), "min_generation_confidence", 0.0),
+            getattr(validators.get(CONFIDENCE), "min_generation_confidence", 0.0),
             getattr(factual, "min_score", 0.0),
             dict(getattr(factual, "min_score_by_language", {})),
             dict(getattr(factual, "min_score_by_domain", {})),
@@ -99,13 +88,8 @@ class Settings:
 
     def with_gates(self, values: Mapping[str, float]) -> Settings:
         """The same with some of the gates before grounding changed."""
-        found = {**self.gates(), **values}
-        return replace(
-            self,
-            factual=found["factual"],
-            source_required=found["source_required"],
-            generation_confidence=found["generation_confidence"],
-        )
+        changed: dict[str, Any] = dict(values)
+        return replace(self, **changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +119,7 @@ def permissive(policy: Policy) -> Policy:
     return policy.with_changes(
         {
             "validators": {
-                SOURCES: {
-                    "gate": "soft",
-                    "min_similarity_for_factual": 1.0,
-                    "min_similarity_for_source_required": 1.0,
-                },
+                SOURCES: {"gate": "soft", "min_similarity_for_factual": 1.0, "min_similarity_for_source_required": 1.0},
                 CONFIDENCE: {"min_generation_confidence": 0.0},
                 FACTUAL: {
                     "min_score": 0.0,
@@ -199,7 +179,7 @@ def _settings_in(text: str | None) -> Settings | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredCase:
     """A case as far as thresholds can change what becomes of it."""
 
     id: str
@@ -227,22 +207,21 @@ class Scored:
     """How many requests it speaks for."""
 
 
-def scored(record: CaseRecord, gates: Gates) -> Scored | None:
+def scored(record: CaseRecord, gates: Gates) -> ScoredCase | None:
     """A record made under `permissive` as thresholds see it; None where it was not verified to its end."""
     if record.error is not None or record.decision is None or Reason.VALIDATOR_ERROR.value in record.reasons:
         return None
     factual = [c for c in record.claims if c.status != "not_factual"]
     refused = gates.similarity and Reason.SOURCE_REQUIRED_NO_CONTEXT.value in record.reasons
-    unsupported = sum(c.supported is False for c in record.claims) + record.unlabelled_unsupported
     needs = [LOW_SIMILARITY[code] for code in record.reasons if code in LOW_SIMILARITY]
     scores = [c.score for c in factual if c.score is not None]
-    return Scored(
+    return ScoredCase(
         id=record.id,
         language=record.language or "unknown",
         domain=record.domain,
-        is_bad=unsupported > 0,
+        is_bad=record.unsupported > 0,
         is_good=record.expected is Decision.ANSWER,
-        unsupported=unsupported,
+        unsupported=record.unsupported,
         rest=Decision.REFUSE if refused else record.decision,
         codes=tuple(code for code in record.reasons if code not in MOVED),
         need=needs[0] if needs else None,
@@ -254,14 +233,14 @@ def scored(record: CaseRecord, gates: Gates) -> Scored | None:
     )
 
 
-def told_by(case: Scored, gate: str) -> float | None:
+def told_by(case: ScoredCase, gate: str) -> float | None:
     """What a case has to say to the threshold of a gate before grounding; None where it says nothing."""
     if gate == "generation_confidence":
         return case.confidence
     return case.similarity if case.need == gate else None
 
 
-def decided(case: Scored, settings: Settings, gates: Gates) -> Decision:
+def decided(case: ScoredCase, settings: Settings, gates: Gates) -> Decision:
     """The decision on a case under these thresholds, made as the pipeline makes it of the findings that they bring."""
     hard = [(code, Decision.REFUSE) for code, decides in _flags(case, settings, gates) if decides]
     if case.rest is not Decision.ANSWER:
@@ -269,7 +248,7 @@ def decided(case: Scored, settings: Settings, gates: Gates) -> Decision:
     return strictest(hard, forgives=gates.forgives and case.all_supported)
 
 
-def _flags(case: Scored, settings: Settings, gates: Gates) -> Iterator[tuple[str, bool]]:
+def _flags(case: ScoredCase, settings: Settings, gates: Gates) -> Iterator[tuple[str, bool]]:
     """The codes that the thresholds bring, each with whether it decides."""
     if case.need and case.similarity is not None and case.similarity < getattr(settings, case.need):
         yield next(code for code, need in LOW_SIMILARITY.items() if need == case.need), gates.similarity
@@ -279,7 +258,7 @@ def _flags(case: Scored, settings: Settings, gates: Gates) -> Iterator[tuple[str
         yield Reason.UNSUPPORTED_CLAIM.value, gates.score
 
 
-def observed(case: Scored, settings: Settings, gates: Gates) -> Observation:
+def observed(case: ScoredCase, settings: Settings, gates: Gates) -> Observation:
     """A case as drift compares it with traffic under these thresholds."""
     codes = {*case.codes, *(code for code, _ in _flags(case, settings, gates))}
     decision = decided(case, settings, gates).value

@@ -19,10 +19,13 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from stillme.audit.chain.record import Entry, from_word
 from stillme.errors import PolicyError
+from stillme.evaluation.runs.comparison import holm
+from stillme.policy.edits import with_value
 from stillme.policy.reader import parsed
 from stillme.reasons import Decision, Reason
 
@@ -30,20 +33,9 @@ if TYPE_CHECKING:
     from stillme.audit import AuditStore, Filter
 
 __all__ = [
-    "LEAST_CASES",
-    "LEAST_DISTANCE",
-    "LEVEL",
-    "Comparison",
-    "Drift",
-    "Observation",
-    "Summary",
-    "Traffic",
-    "chi_square_tail",
-    "drift_of",
-    "kolmogorov_tail",
-    "observations_in",
-    "with_drift_recorded",
-]
+    "LEAST_CASES", "LEAST_DISTANCE", "LEVEL", "Drift", "Observation", "Shift", "Summary", "TrafficSummary",
+    "chi_square_tail", "drift_of", "kolmogorov_tail", "observations_in", "with_drift_recorded",
+]  # fmt: skip
 
 LEVEL: Final = 0.01
 """How often unshifted traffic may be called drifted, over everything that is compared, each time one looks."""
@@ -95,7 +87,6 @@ class Summary:
         return summary
 
     def add(self, seen: Observation) -> None:
-        """Count one more."""
         self.cases += 1
         for name, value in (("similarity", seen.similarity), ("score", seen.score)):
             if value is not None:
@@ -136,7 +127,7 @@ def _count(value: object) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Shift:
     """One thing that was compared; `distance` is the share that lies elsewhere, `adjusted` Holm's p-value."""
 
     name: str
@@ -163,7 +154,7 @@ class Drift:
     cases: int
     needed: int
     """How many more cases it takes before anything is said."""
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[Shift, ...] = ()
     left_out: tuple[str, ...] = ()
     """What could not be compared, and why."""
 
@@ -177,15 +168,16 @@ def drift_of(reference: Mapping[str, Any] | Summary, traffic: Summary) -> Drift:
         return Drift("too few", None, traffic.cases, needed, (), left)
     left_out: list[str] = []
     raw = [*_numbers(before, traffic, left_out), *_shares(before, traffic, left_out)]
-    found = tuple(sorted(_holm(raw), key=lambda c: (not c.drifted, c.adjusted, -c.distance, c.name)))
-    drifted = [c for c in found if c.drifted]
-    outcome: Literal["drifted", "no drift shown"] = "drifted" if drifted else "no drift shown"
-    return Drift(
-        outcome, _reason(drifted, traffic.cases) if drifted else None, traffic.cases, 0, found, tuple(left_out)
-    )
+    adjusted = holm([each.p for each in raw])
+    shifts = [replace(each, adjusted=p or 0.0) for each, p in zip(raw, adjusted, strict=True)]
+    ranked = tuple(sorted(shifts, key=lambda c: (not c.drifted, c.adjusted, -c.distance, c.name)))
+    drifted = [c for c in ranked if c.drifted]
+    if not drifted:
+        return Drift("no drift shown", None, traffic.cases, 0, ranked, tuple(left_out))
+    return Drift("drifted", _reason(drifted, traffic.cases), traffic.cases, 0, ranked, tuple(left_out))
 
 
-def _reason(drifted: Sequence[Comparison], cases: int) -> str:
+def _reason(drifted: Sequence[Shift], cases: int) -> str:
     said = "; ".join(f"{c.name} {c.detail} (p {_p(c.adjusted)})" for c in drifted[:3])
     more = f"; and {len(drifted) - 3} more" if len(drifted) > 3 else ""
     return f"{cases:,} cases of traffic differ from the calibration: {said}{more}"
@@ -195,18 +187,10 @@ def _p(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def _holm(comparisons: Sequence[Comparison]) -> Iterator[Comparison]:
-    """The comparisons with p-values adjusted for how many there are, by Holm's method."""
-    highest = 0.0
-    for rank, each in enumerate(sorted(comparisons, key=lambda c: (c.p, c.name))):
-        highest = max(highest, min(1.0, each.p * (len(comparisons) - rank)))
-        yield Comparison(each.name, each.before, each.now, each.distance, each.p, highest, each.detail)
-
-
 # numbers
 
 
-def _numbers(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Comparison]:
+def _numbers(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Shift]:
     for name in EDGES:
         first, second = before.numbers[name], now.numbers[name]
         sizes = sum(first), sum(second)
@@ -215,25 +199,19 @@ def _numbers(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Com
                 f"{name}: {sizes[0]:,} cases before and {sizes[1]:,} now have one, {LEAST_CASES} are needed"
             )
             continue
-        distance, edge = _largest_gap(first, second, EDGES[name])
+        below, distance, edge = _largest_gap(first, second, EDGES[name])
         p = kolmogorov_tail(distance, *sizes)
-        below = [
-            sum(counts[: EDGES[name].index(edge) + 1]) / size
-            for counts, size in zip((first, second), sizes, strict=True)
-        ]
         detail = f"below {edge:g}: {below[0]:.1%} before, {below[1]:.1%} now"
-        yield Comparison(name, *sizes, distance, p, p, detail)
+        yield Shift(name, *sizes, distance, p, p, detail)
 
 
-def _largest_gap(first: Sequence[int], second: Sequence[int], edges: Sequence[float]) -> tuple[float, float]:
-    """The largest difference of two distribution functions at the edges, and where it is."""
-    one, other, best = 0, 0, (0.0, edges[0])
-    for counts, edge in zip(zip(first, second, strict=True), edges, strict=False):
-        one, other = one + counts[0], other + counts[1]
-        gap = abs(one / sum(first) - other / sum(second))
-        if gap > best[0]:
-            best = (gap, edge)
-    return best
+def _largest_gap(
+    first: Sequence[int], second: Sequence[int], edges: Sequence[float]
+) -> tuple[tuple[float, float], float, float]:
+    """Where two distribution functions differ most among the edges: both there, how far apart they are, and the edge."""
+    shares = [[below / sum(counts) for below in accumulate(counts)] for counts in (first, second)]
+    both, edge = max(zip(zip(*shares, strict=True), edges, strict=False), key=lambda at: abs(at[0][0] - at[0][1]))
+    return both, abs(both[0] - both[1]), edge
 
 
 def kolmogorov_tail(distance: float, first: int, second: int) -> float:
@@ -249,7 +227,7 @@ def kolmogorov_tail(distance: float, first: int, second: int) -> float:
 # shares
 
 
-def _shares(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Comparison]:
+def _shares(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Shift]:
     yield from _categories("language", before.languages, now.languages)
     if min(before.decided, now.decided) < LEAST_CASES:
         left_out.append(
@@ -261,7 +239,7 @@ def _shares(before: Summary, now: Summary, left_out: list[str]) -> Iterator[Comp
         yield from _one_share(code, (before.reasons[code], before.decided), (now.reasons[code], now.decided), left_out)
 
 
-def _categories(name: str, first: Counter[str], second: Counter[str]) -> Iterator[Comparison]:
+def _categories(name: str, first: Counter[str], second: Counter[str]) -> Iterator[Shift]:
     rows = _merged(first, second)
     if len(rows) < 2:
         return  # all alike on both sides: nothing to compare
@@ -273,7 +251,7 @@ def _categories(name: str, first: Counter[str], second: Counter[str]) -> Iterato
     distance = sum(abs(one - other) for _, one, other in shares) / 2
     key, one, other = max(shares, key=lambda s: (abs(s[1] - s[2]), s[0]))
     p = chi_square_tail(statistic, len(rows) - 1)
-    yield Comparison(name, *sizes, distance, p, p, f"{key}: {one:.1%} before, {other:.1%} now")
+    yield Shift(name, *sizes, distance, p, p, f"{key}: {one:.1%} before, {other:.1%} now")
 
 
 def _merged(first: Counter[str], second: Counter[str]) -> list[tuple[str, tuple[int, int]]]:
@@ -296,7 +274,7 @@ def _term(observed: float, expected: float) -> float:
     return (observed - expected) ** 2 / expected
 
 
-def _one_share(name: str, before: tuple[int, int], now: tuple[int, int], left_out: list[str]) -> Iterator[Comparison]:
+def _one_share(name: str, before: tuple[int, int], now: tuple[int, int], left_out: list[str]) -> Iterator[Shift]:
     """One code with or without: a table of two by two."""
     total, having = before[1] + now[1], before[0] + now[0]
     expected = [size * part / total for size in (before[1], now[1]) for part in (having, total - having)]
@@ -306,7 +284,7 @@ def _one_share(name: str, before: tuple[int, int], now: tuple[int, int], left_ou
     off = max(0.0, abs(before[0] - expected[0]) - 0.5)
     p = chi_square_tail(sum(off * off / e for e in expected), 1)
     one, other = before[0] / before[1], now[0] / now[1]
-    yield Comparison(name, before[1], now[1], abs(one - other), p, p, f"on {one:.1%} before, {other:.1%} now")
+    yield Shift(name, before[1], now[1], abs(one - other), p, p, f"on {one:.1%} before, {other:.1%} now")
 
 
 def chi_square_tail(statistic: float, freedom: int) -> float:
@@ -324,7 +302,7 @@ def chi_square_tail(statistic: float, freedom: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class TrafficSummary:
     """The verdicts of a window: those made with the model of the calibration, and what could not be used."""
 
     summary: Summary
@@ -334,7 +312,7 @@ class Traffic:
 
 def observations_in(
     store: AuditStore, wanted: Filter, model_id: str, comparable: Callable[[str], bool] | None = None
-) -> Traffic:
+) -> TrafficSummary:
     """The verdicts that the filter takes, as they are compared; their texts are not needed.
 
     `comparable` says of the digest of a policy whether its thresholds are the calibrated ones; without it all are.
@@ -350,7 +328,7 @@ def observations_in(
             unreadable += 1
         else:
             summary.add(seen)
-    return Traffic(summary, others, unreadable)
+    return TrafficSummary(summary, others, unreadable)
 
 
 def _observed(entry: Entry, decided: bool) -> Observation | None:
@@ -373,40 +351,14 @@ def _observed(entry: Entry, decided: bool) -> Observation | None:
 def with_drift_recorded(content: bytes, file: str, reason: str) -> bytes:
     """The text of a policy file with `calibration.drifted` set to the reason and all else as it was.
 
-    The reason takes one line, which is checked by reading the file again; where that is no line of its own it is a PolicyError.
+    That is checked by reading the file again; where other keys share the section it is a PolicyError.
     """
     source = parsed(content, file)
-    key = ("calibration", "drifted")
-    found = source.settings.get("calibration")
-    if not isinstance(found, Mapping):
+    section = source.settings.get("calibration")
+    if not isinstance(section, Mapping):
         raise PolicyError(f"{file} has no calibration section: run `stillme calibrate` first")
-    lines = content.decode("utf-8-sig").splitlines(keepends=True)
-    at = source.lines[key if key in source.lines else ("calibration",)] - 1
-    end = "\r\n" if lines[at].endswith("\r\n") else "\n"
-    first = min(n for path, n in source.lines.items() if len(path) == 2 and path[0] == "calibration") - 1
-    margin = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-    written = f"{margin}drifted: {json.dumps(reason, ensure_ascii=True)}{end}"
-    if key in source.lines:
-        lines[at : _end_of(lines, at, margin)] = [written]
-    else:
-        lines.insert(at + 1, written)
-    changed = "".join(lines).encode()
-    wanted = {**source.settings, "calibration": {**found, "drifted": reason}}
-    if not _reads_as(changed, file, wanted):
+    changed = with_value(content, ("calibration", "drifted"), json.dumps(reason))
+    wanted = {**source.settings, "calibration": {**section, "drifted": reason}}
+    if parsed(changed, file).settings != wanted:
         raise PolicyError(f"drifted cannot be written into {file}: write it below calibration yourself: {reason}")
     return changed
-
-
-def _end_of(lines: Sequence[str], at: int, margin: str) -> int:
-    """Where the value that begins in a line ends: a long text goes on in lines that are indented deeper."""
-    end = at + 1
-    while end < len(lines) and lines[end].startswith(f"{margin} ") and lines[end].strip():
-        end += 1
-    return end
-
-
-def _reads_as(content: bytes, file: str, wanted: Mapping[str, Any]) -> bool:
-    try:
-        return parsed(content, file).settings == wanted
-    except PolicyError:
-        return False

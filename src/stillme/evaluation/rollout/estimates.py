@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from stillme.evaluation.runs.intervals import CONFIDENCE, Interval, beta_quantile
+from stillme.evaluation.runs.intervals import CONFIDENCE, Interval, clopper_pearson, fewest
 
-__all__ = ["Figure", "Part", "figure_words", "interval", "needed"]
+__all__ = ["Estimate", "Part", "figure_words", "interval", "needed"]
 
 MOST_TIMES: Final = 10_000
 
@@ -23,7 +23,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Estimate:
     """A rate with its 95 % interval and what it rests on; `unknown` says why it is not to be relied on.
 
     What is estimated from reviews has estimated numbers of verdicts as numerator and denominator; `counted` are the reviews themselves.
@@ -47,44 +47,31 @@ def interval(parts: Sequence[Part], times: float = 1.0) -> Interval:
     confidence that both together need. A part in which nothing was found may still hold as many as its reviews cannot rule out.
     """
     if len(parts) == 1:
-        return _exact(parts[0].share, parts[0].worth * times, CONFIDENCE)
+        return _exact(parts[0], times, CONFIDENCE)
     hits, rest = parts
     both = (1 + CONFIDENCE) / 2
-    few, many = (hits.total * end for end in _exact(hits.share, hits.worth * times, both))
-    least, most = (rest.total * end for end in _exact(rest.share, rest.worth * times, both))
+    few, many = (hits.total * end for end in _exact(hits, times, both))
+    least, most = (rest.total * end for end in _exact(rest, times, both))
     return Interval(few / (few + most) if few else 0.0, many / (many + least) if many + least else 1.0)
 
 
-def _exact(share: float, trials: float, confidence: float) -> Interval:
-    hits, tail = share * trials, (1 - confidence) / 2
-    low = 0.0 if share <= 0 else beta_quantile(tail, hits, trials - hits + 1)
-    high = 1.0 if share >= 1 or not trials else 1.0 - beta_quantile(tail, trials - hits, hits + 1)
-    return Interval(low, high)
+def _exact(part: Part, times: float, confidence: float) -> Interval:
+    trials = part.worth * times
+    return clopper_pearson(part.share * trials, trials, confidence)
 
 
-def needed(figure: Figure, most: float) -> int | None:
+def needed(figure: Estimate, most: float) -> int | None:
     """How many times as many reviews would bring the upper end down to `most`, were they like these; None where none would."""
-    low, high = 1, MOST_TIMES
-    if not figure.parts or interval(figure.parts, times=high).high > most:
+    if not figure.parts:
         return None
-    while low < high:
-        middle = (low + high) // 2
-        fits = interval(figure.parts, times=middle).high <= most
-        low, high = (low, middle) if fits else (middle + 1, high)
-    return low
+    return fewest(lambda times: interval(figure.parts, times).high <= most, MOST_TIMES)
 
 
-def figure_words(figure: Figure) -> str:
+def figure_words(figure: Estimate) -> str:
     """A figure with all that belongs to it, or why there is none."""
     if figure.value is None:
         return f"unknown: {figure.unknown}"
-    of = (
-        "factual answers"
-        if figure.name == "source_coverage"
-        else "verdicts"
-        if figure.name == "not_answered"
-        else "reviews"
-    )
+    of = {"source_coverage": "factual answers", "not_answered": "verdicts"}.get(figure.name, "reviews")
     doubt = f"; unknown: {figure.unknown}" if figure.unknown else ""
     parts = f"{figure.numerator:,.4g} of {figure.denominator:,.4g}" if figure.counted != figure.denominator else ""
     parts = f"{parts} estimated from " if parts else f"{figure.numerator:,.0f} of "

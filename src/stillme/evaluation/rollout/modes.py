@@ -15,7 +15,7 @@ from stillme.errors import PolicyError
 from stillme.policy import Policy
 from stillme.storage.audit.database import RECORD
 
-__all__ = ["AHEAD", "BEFORE", "NEXT", "Run", "Step", "policy_in_force", "run_until"]
+__all__ = ["AHEAD", "BEFORE", "NEXT", "ModeRun", "Step", "policy_in_force", "run_until"]
 
 Step = Literal["warn", "enforce"]
 NEXT: Final[Mapping[str, Step]] = {"monitor": "warn", "warn": "enforce"}
@@ -24,7 +24,7 @@ AHEAD: Final[Mapping[str, tuple[Step, ...]]] = {"monitor": ("warn", "enforce"), 
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ModeRun:
     """How long verdicts have been made in the mode of the last one, without another in between.
 
     `logged` have decision, band, trace id and, unless they are clean answers, reasons; `not_logged` adds those that wait in a journal
@@ -60,18 +60,18 @@ def policy_in_force(store: AuditStore) -> Policy:
         return Policy.load()
 
 
-def run_until(store: AuditStore, moment: str) -> Run:
+def run_until(store: AuditStore, moment: str) -> ModeRun:
     """The run that the last verdict before a moment belongs to."""
     verdicts = f"FROM {RECORD} WHERE kind = 'verdict' AND at < ?"
     newest = store.database.rows(f"SELECT mode {verdicts} ORDER BY at DESC, seq DESC LIMIT 1", [moment])
     if not newest:
-        return Run(not_logged=store.journal.pending())
+        return ModeRun(not_logged=store.journal.pending())
     mode = newest[0][0]
     other = store.database.rows(f"SELECT max(at) {verdicts} AND mode <> ?", [moment, mode])[0][0] or ""
     whole = "id <> '' AND decision IS NOT NULL AND band IS NOT NULL AND (reasons IS NOT NULL OR decision = 'answer')"
     sql = f"SELECT min(at), max(at), count(*), sum(CASE WHEN {whole} THEN 1 ELSE 0 END), min(seq) {verdicts} AND at > ?"
     since, last, count, logged, place = store.database.rows(sql, [moment, other])[0]
     gone = store.database.rows(f"SELECT count(*) FROM {RECORD} WHERE kind IS NULL AND seq > ?", [place])[0][0]  # noqa: S608
-    return Run(
+    return ModeRun(
         mode, since, last, int(count), int(logged), int(count) - int(logged) + int(gone) + store.journal.pending()
     )

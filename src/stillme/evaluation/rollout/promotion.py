@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any
 from uuid import uuid4
-
-import yaml
 
 from stillme.audit.chain.record import Entry, compact, instant, storable
 from stillme.audit.store import AuditStore
@@ -22,11 +19,12 @@ from stillme.evaluation.rollout.checklist import Check, next_in_order, same_mode
 from stillme.evaluation.rollout.modes import NEXT, Step
 from stillme.evaluation.rollout.status import Status, rollout_status
 from stillme.policy import Policy
+from stillme.policy.edits import with_value
 from stillme.policy.model import policy_from
 from stillme.policy.reader import file_bytes, parsed
 from stillme.version import __version__
 
-__all__ = ["Promotion", "promote", "with_mode"]
+__all__ = ["Promotion", "promote"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def _step_wanted(mode: Mode, to: Step | None) -> Step:
 
 def _changed(content: bytes, policy: Policy, mode: Step, file: str) -> bytes:
     """The file in the new mode, if that is all that changes."""
-    changed = with_mode(content, mode)
+    changed = with_value(content, ("mode",), mode)
     try:
         new = policy_from(parsed(changed, file))
     except PolicyError:
@@ -98,48 +96,6 @@ def _changed(content: bytes, policy: Policy, mode: Step, file: str) -> bytes:
             f"{file} cannot be changed by one line: write `mode: {mode}` by hand, at the top, without anchors"
         )
     return changed
-
-
-def with_mode(content: bytes, mode: str) -> bytes:
-    """A policy file with another mode, everything else byte for byte as it was; a line is added where it names none."""
-    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
-    text = content.decode("utf-8-sig")
-    start, end, written = _place(text, mode)
-    return mark + (text[:start] + written + text[end:]).encode()
-
-
-def _place(text: str, mode: str) -> tuple[int, int, str]:
-    """Which characters are to be replaced, and by what."""
-    newline = "\r\n" if "\r\n" in text else "\n"
-    # The reader in Python: its marks count characters.
-    events: list[Any] = [e for e in yaml.parse(text, Loader=yaml.SafeLoader) if not isinstance(e, _FRAME)]
-    if not events or not isinstance(events[0], yaml.MappingStartEvent):
-        return len(text), len(text), f"{'' if not text or text.endswith(newline) else newline}mode: {mode}{newline}"
-    for key, value in _top_level(events):
-        if key.value == "mode":
-            return value.start_mark.index, value.end_mark.index, mode
-    root, first = cast("Any", events[0]), events[1].start_mark
-    if root.flow_style:
-        return root.start_mark.index + 1, root.start_mark.index + 1, f"mode: {mode}{', ' if len(events) > 2 else ''}"
-    return first.index, first.index, f"mode: {mode}{newline}{' ' * first.column}"
-
-
-_FRAME: Final = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent)
-
-
-def _top_level(events: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """The keys of the outermost mapping, each with the event that its value begins with."""
-    depth, waiting = 0, None
-    for event in events:
-        if isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif depth == 1 and waiting is None:
-            waiting = event
-        elif depth == 1:
-            yield waiting, event
-            waiting = None
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
 
 
 def _entry(policy: Policy, to: Step, checks: Iterable[Check], by: str, override: str | None) -> Entry:
@@ -168,14 +124,14 @@ def _replacement(path: Path, content: bytes) -> Iterator[Callable[[], None]]:
     """A new file beside the old one, with its owner and permissions; it takes its place when asked, or is gone."""
     part = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
-        found = path.stat()
+        before = path.stat()
         with part.open("xb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
-        part.chmod(found.st_mode & 0o7777)
-        if (part.stat().st_uid, part.stat().st_gid) != (found.st_uid, found.st_gid):
-            os.chown(part, found.st_uid, found.st_gid)
+        part.chmod(before.st_mode & 0o7777)
+        if (part.stat().st_uid, part.stat().st_gid) != (before.st_uid, before.st_gid):
+            os.chown(part, before.st_uid, before.st_gid)
         yield lambda: _put(part, path)
     except OSError as error:
         raise BackendError(f"{shown(str(path))} cannot be replaced: {error.strerror or error}") from None

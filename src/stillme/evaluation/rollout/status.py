@@ -17,10 +17,10 @@ from stillme.audit.review.sampling import week_bounds, week_of
 from stillme.audit.store import AuditStore
 from stillme.contract import Mode
 from stillme.errors import InputError
-from stillme.evaluation.rollout.checklist import Check, Found, checks_of, notes_on
-from stillme.evaluation.rollout.modes import AHEAD, Run, Step, run_until
+from stillme.evaluation.rollout.checklist import Check, RolloutEvidence, checks_of, notes_on
+from stillme.evaluation.rollout.modes import AHEAD, ModeRun, Step, run_until
 from stillme.evaluation.rollout.review_labels import opinions
-from stillme.evaluation.rollout.weeks import Sampling, Window
+from stillme.evaluation.rollout.weeks import Sampling, WeeksWindow
 from stillme.policy import Policy
 from stillme.storage.audit.database import RECORD
 
@@ -37,14 +37,14 @@ class Status:
     """Where a rollout stands; `step` is the next mode, or `enforce` where that is in force and its checks should go on holding."""
 
     as_of: str
-    run: Run
+    run: ModeRun
     policy: str
     policy_mode: Mode
     step: Step
     checks: dict[Step, tuple[Check, ...]]
-    baseline: Window | None
-    current: Window | None
-    weeks: tuple[Window, ...]
+    baseline: WeeksWindow | None
+    current: WeeksWindow | None
+    weeks: tuple[WeeksWindow, ...]
     reviews_last_week: int
     notes: tuple[str, ...]
 
@@ -81,7 +81,7 @@ def rollout_status(
     first = _named(baseline, ended) if baseline else ended[:1]
     now = [week for week in ended if instant(week_bounds(week)[1]) > (run.since or "")]
     now = [week for week in now[-CURRENT_WEEKS:] if week not in first]
-    found = Found(
+    evidence = RolloutEvidence(
         run=run,
         policy=policy,
         reviewed=_reviewed_since(store, instant(as_of - timedelta(days=7)), moment),
@@ -96,12 +96,12 @@ def rollout_status(
         policy=policy.hash,
         policy_mode=policy.mode,
         step=ahead[0],
-        checks={step: tuple(checks_of(found, step)) for step in ahead},
-        baseline=found.baseline,
-        current=found.current,
-        weeks=found.weeks,
-        reviews_last_week=found.reviewed,
-        notes=tuple(notes_on(found)),
+        checks={step: tuple(checks_of(evidence, step)) for step in ahead},
+        baseline=evidence.baseline,
+        current=evidence.current,
+        weeks=evidence.weeks,
+        reviews_last_week=evidence.reviewed,
+        notes=tuple(notes_on(evidence)),
     )
 
 

@@ -19,13 +19,13 @@ from stillme.audit.query import Filter
 from stillme.audit.review.sampling import Candidate, Sample, draw, week_bounds
 from stillme.audit.store import AuditStore
 from stillme.errors import BackendError
-from stillme.evaluation.rollout.estimates import Figure, Part, interval
+from stillme.evaluation.rollout.estimates import Estimate, Part, interval
 from stillme.evaluation.rollout.review_labels import Opinion
-from stillme.evaluation.runs.metrics import rate_of, shares_of
+from stillme.evaluation.runs.metrics import CountedRate, rate_of, shares_of
 from stillme.evaluation.runs.records import CaseRecord
 from stillme.reasons import Decision, Reason
 
-__all__ = ["FIGURES", "Sampling", "Window"]
+__all__ = ["FIGURES", "Sampling", "WeeksWindow"]
 
 # Escapes are found among the answers, false refusals among the rest.
 OF_REFUSALS: Final = "refusal_precision"
@@ -40,25 +40,24 @@ RAN: Final = ("passed", "flagged")
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class WeeksWindow:
     """Some weeks together: what was recorded, what was reviewed of the weekly sample, and the figures."""
 
     weeks: tuple[str, ...]
     verdicts: int
-    not_answered: Figure
+    not_answered: Estimate
     reviewed: int
     unusable: int
     by_hand: int
     policies: int
-    figures: tuple[Figure, ...]
+    figures: tuple[Estimate, ...]
 
-    def figure(self, name: str) -> Figure:
-        """One of the figures."""
+    def figure(self, name: str) -> Estimate:
         return next(figure for figure in self.figures if figure.name == name)
 
 
 @dataclass(slots=True)
-class _Sum:
+class _WeightedShare:
     """A weighted share in the making."""
 
     hits: float = 0.0
@@ -97,7 +96,7 @@ class _Counts:
     unusable: int = 0
     by_hand: int = 0
     policies: set[str] = field(default_factory=set)
-    sums: dict[tuple[str, bool], _Sum] = field(default_factory=lambda: defaultdict(_Sum))
+    sums: dict[tuple[str, bool], _WeightedShare] = field(default_factory=lambda: defaultdict(_WeightedShare))
     """By figure, and whether it is what counts or the rest of what it is of."""
     unrepresented: Counter[str] = field(default_factory=Counter)
     relevant: Counter[str] = field(default_factory=Counter)
@@ -139,7 +138,7 @@ class Sampling:
     others: int
     seed: str | None
 
-    def window(self, weeks: Sequence[str]) -> Window | None:
+    def window(self, weeks: Sequence[str]) -> WeeksWindow | None:
         """The figures of some weeks together; None without weeks. One week at a time is held in memory."""
         if not weeks:
             return None
@@ -230,20 +229,11 @@ def _weigh(drawn: Sample, cases: Mapping[str, CaseRecord | None], counts: _Count
                 counts.sums[name, counting].add(stratum.size / len(speaking), shares[name][not counting])
 
 
-def _window(weeks: Sequence[str], counts: _Counts) -> Window:
-    refused = rate_of("not_answered", counts.not_answered, counts.verdicts)
-    return Window(
+def _window(weeks: Sequence[str], counts: _Counts) -> WeeksWindow:
+    return WeeksWindow(
         weeks=tuple(weeks),
         verdicts=counts.verdicts,
-        not_answered=Figure(
-            "not_answered",
-            refused.value,
-            refused.low,
-            refused.high,
-            counts.not_answered,
-            counts.verdicts,
-            counts.verdicts,
-        ),
+        not_answered=_counted(rate_of("not_answered", counts.not_answered, counts.verdicts)),
         reviewed=counts.reviewed,
         unusable=counts.unusable,
         by_hand=counts.by_hand,
@@ -252,16 +242,18 @@ def _window(weeks: Sequence[str], counts: _Counts) -> Window:
     )
 
 
-def _estimate(name: str, counts: _Counts) -> Figure:
+def _estimate(name: str, counts: _Counts) -> Estimate:
     hits = counts.sums[name, True]
     sums = (hits,) if name == OF_REFUSALS else (hits, counts.sums[name, False])
     of = hits.of if name == OF_REFUSALS else sum(each.hits for each in sums)
     counted = hits.reviews if name == OF_REFUSALS else sum(each.counted for each in sums)
     if not of:
         why = "no refusal was recorded" if not counts.relevant[name] else "no usable review of the weekly sample"
-        return Figure(name, None, 0.0, 1.0, 0, 0, 0, why)
+        return Estimate(name, None, 0.0, 1.0, 0, 0, 0, why)
     parts = tuple(each.part for each in sums)
-    return Figure(name, hits.hits / of, *interval(parts), hits.hits, of, counted, _doubt(name, counted, counts), parts)
+    return Estimate(
+        name, hits.hits / of, *interval(parts), hits.hits, of, counted, _doubt(name, counted, counts), parts
+    )
 
 
 def _doubt(name: str, counted: int, counts: _Counts) -> str | None:
@@ -274,9 +266,8 @@ def _doubt(name: str, counted: int, counts: _Counts) -> str | None:
     return None
 
 
-def _coverage(counts: _Counts) -> Figure:
+def _coverage(counts: _Counts) -> Estimate:
     """Of all verdicts, as they see it themselves; those without citation checks count as not covered."""
-    rate = rate_of("source_coverage", counts.covered, counts.factual)
     why = None
     if not counts.factual:
         why = "no factual answer was recorded"
@@ -284,6 +275,10 @@ def _coverage(counts: _Counts) -> Figure:
         why = f"it rests on {counts.factual} of the at least {LEAST_COUNTED} factual answers"
     elif counts.uncheckable > MOST_UNREPRESENTED * counts.factual:
         why = f"citations were not checked in {counts.uncheckable:,} of {counts.factual:,} factual answers"
-    return Figure(
-        "source_coverage", rate.value, rate.low, rate.high, counts.covered, counts.factual, counts.factual, why
-    )
+    return _counted(rate_of("source_coverage", counts.covered, counts.factual), why)
+
+
+def _counted(rate: CountedRate, unknown: str | None = None) -> Estimate:
+    """A rate of everything there is: nothing about it is estimated."""
+    counts = (rate.numerator, rate.denominator, rate.denominator)
+    return Estimate(rate.name, rate.value, rate.low, rate.high, *counts, unknown)

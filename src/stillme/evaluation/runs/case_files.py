@@ -10,24 +10,24 @@ import csv
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn, cast
+from typing import Any, BinaryIO, Final, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from stillme.contract import VerifyRequest, parse_request
-from stillme.errors import InputError, nearest, shown, without_secrets
+from stillme.errors import InputError, shown, way_out
 from stillme.evaluation.runs.cases import Case, ClaimLabel
+from stillme.evaluation.runs.input_files import STDIN, json_value, opened_input, plain_name
 
-__all__ = ["COLUMNS", "STARTER", "STDIN", "CaseFile", "case_from", "checked", "read_cases", "starter_file", "written"]
+__all__ = ["COLUMNS", "STARTER", "CaseFile", "case_from", "checked", "read_cases", "starter_file", "written"]
 
-STDIN: Final = "-"
 STARTER: Final = "starter"
 MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_PROBLEMS: Final = 10
@@ -37,12 +37,9 @@ COLUMNS: Final = (
 )
 """Of a CSV file; `context_2`, `context_3` and so on hold further passages."""
 CONTEXT: Final = re.compile(r"context(?:_[1-9]\d?+)?+")
-WORDS: Final = {"true": True, "yes": True, "1": True, "supported": True} | {
-    "false": False,
-    "no": False,
-    "0": False,
-    "unsupported": False,
-}
+WORDS: Final = dict.fromkeys(("true", "yes", "1", "supported"), True) | dict.fromkeys(
+    ("false", "no", "0", "unsupported"), False
+)
 Place = tuple[int, Callable[[], Case]]
 """A line, and what reads the case that ends there."""
 
@@ -73,7 +70,7 @@ def checked(file: str | Path, limit: int | None = None, name: str | None = None)
     for count, case in enumerate(islice(read_cases(file), limit), 1):  # noqa: B007  (the last number is how many there were)
         digest.update(written(case).encode("utf-8"))
     if not count:
-        raise InputError(f"{_plain(file)} has no cases: give one JSON object a line")
+        raise InputError(f"{plain_name(file)} has no cases: give one JSON object a line")
     return CaseFile(name or str(file), Path(file), count, digest.hexdigest())
 
 
@@ -96,8 +93,8 @@ def read_cases(file: str | Path) -> Iterator[Case]:
 
     After the first problem no further case is given, but the file is read on to report what else is wrong.
     """
-    name = "standard input" if str(file) == STDIN else _plain(file)
-    with _opened(file, name) as stream:
+    name = plain_name(file)
+    with opened_input(file) as stream:
         places = _csv_rows(stream, name) if Path(file).suffix.lower() == ".csv" else _lines(stream)
         with closing(places):
             yield from _sound(places, name)
@@ -137,26 +134,6 @@ def _sound(places: Iterable[Place], name: str) -> Iterator[Case]:
         raise InputError("\n".join(problems))
 
 
-@contextmanager
-def _opened(file: str | Path, name: str) -> Iterator[BinaryIO]:
-    try:
-        if str(file) == STDIN:
-            if sys.stdin is None:
-                raise InputError("standard input is closed")
-            yield sys.stdin.buffer
-            return
-        with Path(file).open("rb") as stream:
-            yield stream
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise InputError(
-            f"{without_secrets(name)} cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from None
-
-
-def _plain(file: str | Path) -> str:
-    return str(file) if str(file).isprintable() else shown(str(file))
-
-
 # JSON lines
 
 
@@ -165,32 +142,13 @@ def _lines(stream: BinaryIO) -> Generator[Place, None, None]:
     for number, row in enumerate(rows, 1):
         text = row.removeprefix(b"\xef\xbb\xbf") if number == 1 else row
         if text.strip():
-            yield number, _json_reader(text.rstrip())
+            yield number, partial(_json_case, text.rstrip())
 
 
-def _json_reader(row: bytes) -> Callable[[], Case]:
-    return lambda: case_from(_json(row))
-
-
-def _json(row: bytes) -> Any:
+def _json_case(row: bytes) -> Case:
     if len(row) >= MOST_BYTES:
         raise InputError(f"longer than {MOST_BYTES >> 20} MiB: a case is one line")
-    try:
-        return json.loads(row.decode("utf-8"), parse_constant=_not_json)
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: byte {row[error.start]:#04x}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"not valid JSON: {error.msg} (column {error.colno}); a case is one JSON object on one line"
-        ) from None
-    except RecursionError:
-        raise InputError("not a case: nested too deeply") from None
-    except ValueError as error:  # a number with thousands of digits
-        raise InputError(f"not valid JSON: {error}") from None
-
-
-def _not_json(constant: str) -> NoReturn:
-    raise InputError(f"not valid JSON: {constant} is not a JSON number, send null or leave the key out")
+    return case_from(json_value(row, "a case", hint="; a case is one JSON object on one line"))
 
 
 # CSV
@@ -206,7 +164,7 @@ def _csv_rows(stream: BinaryIO, name: str) -> Generator[Place, None, None]:
         reader = csv.reader(text, delimiter=delimiter, strict=True)
         for row in reader:
             if any(cell.strip() for cell in row):
-                yield reader.line_num + 1, _row_reader(columns, row)
+                yield reader.line_num + 1, partial(_row_case, columns, row)
     except UnicodeDecodeError:
         raise InputError(f"{name} is not UTF-8 text: save it as CSV UTF-8") from None
     except csv.Error as error:
@@ -218,8 +176,7 @@ def _csv_rows(stream: BinaryIO, name: str) -> Generator[Place, None, None]:
 def _check_columns(columns: list[str], name: str) -> None:
     for column in columns:
         if column not in COLUMNS and not CONTEXT.fullmatch(column):
-            guess = nearest(column, COLUMNS)
-            hint = f"did you mean {guess}?" if guess else f"columns are {', '.join(COLUMNS)}"
+            hint = way_out(column, COLUMNS, "columns are")
             raise InputError(f"{name} line 1: {shown(column)} is no column: {hint}")
     for column in columns:
         if columns.count(column) > 1:
@@ -229,11 +186,7 @@ def _check_columns(columns: list[str], name: str) -> None:
             raise InputError(f"{name} line 1: the column {needed} is missing")
 
 
-def _row_reader(columns: list[str], row: list[str]) -> Callable[[], Case]:
-    return lambda: case_from(_row(columns, row))
-
-
-def _row(columns: list[str], row: list[str]) -> dict[str, Any]:
+def _row_case(columns: list[str], row: list[str]) -> Case:
     if len(row) != len(columns):
         raise InputError(f"{len(row)} cells under {len(columns)} columns")
     cells = {column: cell for column, cell in zip(columns, row, strict=True) if cell.strip()}
@@ -243,8 +196,10 @@ def _row(columns: list[str], row: list[str]) -> dict[str, Any]:
     if "generation_confidence" in cells:
         request["generation_confidence"] = _number(cells["generation_confidence"])
     case: dict[str, Any] = {key: cells[key].strip() for key in ("id", "expected", "category", "why") if key in cells}
-    lists = {key: [part.strip() for part in re.split(r"[;|]", cells.get(key, ""))] for key in ("reasons", "tags")}
-    return case | {"request": request, "claims": _labels(cells)} | {k: [p for p in v if p] for k, v in lists.items()}
+    lists = {
+        key: [p.strip() for p in re.split(r"[;|]", cells.get(key, "")) if p.strip()] for key in ("reasons", "tags")
+    }
+    return case_from(case | lists | {"request": request, "claims": _labels(cells)})
 
 
 def _passages(cells: Mapping[str, str]) -> list[Any]:
@@ -264,15 +219,15 @@ def _labels(cells: Mapping[str, str]) -> list[Any]:
         return cast("list[Any]", _cell_json("claims", cells["claims"]))
     if "supported" not in cells:
         return []
-    said = WORDS.get(cells["supported"].strip().casefold())
-    if said is None:
+    supported = WORDS.get(cells["supported"].strip().casefold())
+    if supported is None:
         raise InputError(f"supported is true or false, got {shown(cells['supported'])}")
-    return [{"text": cells.get("draft_answer", ""), "supported": said, "start": 0}]
+    return [{"text": cells.get("draft_answer", ""), "supported": supported, "start": 0}]
 
 
 def _cell_json(column: str, cell: str) -> Any:
     try:
-        return _json(cell.encode("utf-8"))
+        return json_value(cell.encode("utf-8"), "a case")
     except InputError as error:
         raise InputError(f"{column}: {error}") from None
 
@@ -298,19 +253,11 @@ def _explain(error: ValidationError) -> str:
 def _problem(kind: str, loc: tuple[int | str, ...], message: str, value: object) -> str:
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
     if kind == "extra_forbidden":
-        known = _model_of(loc).model_fields
-        guess = nearest(str(loc[-1]), known)
-        hint = f"did you mean {guess}?" if guess else f"valid keys: {', '.join(known)}"
-        return f"unknown key {shown(field)}: {hint}"
+        known = Case if len(loc) == 1 else VerifyRequest if loc[0] == "request" else ClaimLabel
+        return f"unknown key {shown(field)}: {way_out(str(loc[-1]), known.model_fields, 'valid keys:')}"
     if kind == "missing":
         return f"{field} is missing: it is required"
     text = message.removeprefix("Value error, ").replace("Input should", "should")
     if not field:
         return text
     return f"{field}: {text}, got {shown(value)}"
-
-
-def _model_of(loc: tuple[int | str, ...]) -> type[BaseModel]:
-    if len(loc) > 1:
-        return VerifyRequest if loc[0] == "request" else ClaimLabel
-    return Case

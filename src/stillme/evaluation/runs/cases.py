@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from stillme.contract import VerifyRequest
+from stillme.evaluation.runs.records import Strict
 from stillme.reasons import Decision
 
 __all__ = ["Case", "ClaimLabel"]
@@ -14,20 +15,16 @@ __all__ = ["Case", "ClaimLabel"]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class ClaimLabel(BaseModel):
+class ClaimLabel(Strict):
     """What is known about a part of the draft: `text` stands in it, verbatim, once or at `start`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: Annotated[str, Field(min_length=1)]
     supported: bool
     start: Annotated[int, Field(ge=0)] | None = None
 
 
-class Case(BaseModel):
+class Case(Strict):
     """One case of an evaluation. What is not labelled is not scored, and counted apart."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: Name
     request: VerifyRequest
@@ -41,11 +38,11 @@ class Case(BaseModel):
     @model_validator(mode="after")
     def _labels_stand_in_the_draft(self) -> Self:
         draft = self.request.draft_answer or ""
-        for number, label in enumerate(self.claims):
-            found = draft.find(label.text) if label.start is None else label.start
-            if found < 0 or draft[found : found + len(label.text)] != label.text:
-                raise ValueError(f"claims[{number}].text does not stand in draft_answer{_at(label.start)}")
-            if label.start is None and draft.find(label.text, found + 1) >= 0:
+        for number, (label, (start, end, _)) in enumerate(zip(self.claims, self.spans, strict=True)):
+            if start < 0 or draft[start:end] != label.text:
+                at = "" if label.start is None else f" at {label.start}"
+                raise ValueError(f"claims[{number}].text does not stand in draft_answer{at}")
+            if label.start is None and draft.find(label.text, start + 1) >= 0:
                 raise ValueError(f"claims[{number}].text stands in draft_answer more than once: give its start")
         return self
 
@@ -55,7 +52,3 @@ class Case(BaseModel):
         draft = self.request.draft_answer or ""
         starts = [draft.find(c.text) if c.start is None else c.start for c in self.claims]
         return [(at, at + len(c.text), c.supported) for at, c in zip(starts, self.claims, strict=True)]
-
-
-def _at(start: int | None) -> str:
-    return "" if start is None else f" at {start}"

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from stillme.errors import InputError, shown
 from stillme.evaluation.runs.intervals import CONFIDENCE, binomial_at_most
-from stillme.evaluation.runs.metrics import LOWER_IS_BETTER, RATES, Rate, rate_of, shares_of
+from stillme.evaluation.runs.metrics import LOWER_IS_BETTER, RATES, CountedRate, rate_of, shares_of
 from stillme.evaluation.runs.records import CaseRecord
 from stillme.evaluation.runs.run import Run
 
@@ -28,17 +28,9 @@ if TYPE_CHECKING:
     Draws = NDArray[np.int64]
 
 __all__ = [
-    "DRAWS",
-    "FIXED",
-    "SEED",
-    "Change",
-    "Comparison",
-    "Difference",
-    "compare",
-    "compare_records",
-    "holm",
+    "DRAWS", "FIXED", "SEED", "Comparison", "FlippedCase", "RateDifference", "compare", "compare_records", "holm",
     "mcnemar",
-]
+]  # fmt: skip
 
 SEED: Final = 20_260_201
 DRAWS: Final = 10_000
@@ -55,7 +47,7 @@ LEAST: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FlippedCase:
     """A case that was decided differently; `right` says in which of the two runs it was right, if it expects something."""
 
     id: str
@@ -66,12 +58,12 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RateDifference:
     """A rate in both runs, second less first, with its interval and how easily chance alone makes as much of it."""
 
     name: str
-    before: Rate
-    after: Rate
+    before: CountedRate
+    after: CountedRate
     value: float | None
     low: float
     high: float
@@ -92,7 +84,6 @@ class Difference:
         return "better" if (self.value < 0) == (self.name in LOWER_IS_BETTER) else "worse"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         ends = {"value": self.value, "low": self.low, "high": self.high, "test": self.test, "changed": self.changed}
         tested = {"p": self.p, "p_holm": self.adjusted, "verdict": self.verdict}
         return {"before": self.before.to_dict(), "after": self.after.to_dict(), **ends, **tested}
@@ -111,9 +102,9 @@ class Comparison:
     """Decision before, decision after, and how many cases, the most frequent first."""
     directions: tuple[tuple[str, int], ...]
     """How many changed cases were right before, after, neither, or expect nothing."""
-    examples: tuple[Change, ...]
+    examples: tuple[FlippedCase, ...]
     """Some of each direction, those that were right before first."""
-    differences: tuple[Difference, ...]
+    differences: tuple[RateDifference, ...]
     seed: int = SEED
     draws: int = DRAWS
 
@@ -123,7 +114,6 @@ class Comparison:
         return sum(count for _, _, count in self.flips)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         return {
             "before": self.before,
             "after": self.after,
@@ -132,10 +122,7 @@ class Comparison:
             "changed": self.changed,
             "flips": [{"before": before, "after": after, "cases": count} for before, after, count in self.flips],
             "directions": dict(self.directions),
-            "examples": [
-                {"id": c.id, "expected": c.expected, "before": c.before, "after": c.after, "right": c.right}
-                for c in self.examples
-            ],
+            "examples": [asdict(example) for example in self.examples],
             "differences": {d.name: d.to_dict() for d in self.differences},
             "seed": self.seed,
             "draws": self.draws,
@@ -213,7 +200,7 @@ class _Seen:
         self.patterns: dict[str, Counter[Pattern]] = {name: Counter() for name in names}
         self.flips: Counter[tuple[str, str]] = Counter()
         self.directions: Counter[str] = Counter()
-        self.examples: dict[str, list[Change]] = {right: [] for right in ("before", "after", "neither", "unknown")}
+        self.examples: dict[str, list[FlippedCase]] = {right: [] for right in ("before", "after", "neither", "unknown")}
         self.cases = self.left_out = 0
 
     def add(self, one: CaseRecord, other: CaseRecord) -> None:
@@ -230,7 +217,7 @@ class _Seen:
             self.directions[right] += 1
             if len(self.examples[right]) < EXAMPLES:
                 expected = one.expected.value if one.expected else None
-                change = Change(one.id, expected, one.decision.value, other.decision.value, right)
+                change = FlippedCase(one.id, expected, one.decision.value, other.decision.value, right)
                 self.examples[right].append(change)
 
 
@@ -242,14 +229,14 @@ def _right(before: tuple[int, int], after: tuple[int, int]) -> Literal["before",
     return "before" if before[0] else "after"
 
 
-def _difference(name: str, patterns: Mapping[Pattern, int]) -> Difference:
+def _difference(name: str, patterns: Mapping[Pattern, int]) -> RateDifference:
     sums = [sum(pattern[k] * count for pattern, count in patterns.items()) for k in range(4)]
     before, after = rate_of(name, sums[0], sums[1]), rate_of(name, sums[2], sums[3])
     changed = sum(count for (a, b, c, d), count in patterns.items() if (a, b) != (c, d))
     value = None if before.value is None or after.value is None else after.value - before.value
     test: Test = "McNemar, exact" if name in FIXED else "paired draws"
     if value is None:
-        return Difference(name, before, after, None, -1.0, 1.0, test, changed, None)
+        return RateDifference(name, before, after, None, -1.0, 1.0, test, changed, None)
     drawn = _drawn(patterns)
     p: float | None = None
     if name in FIXED:
@@ -258,7 +245,7 @@ def _difference(name: str, patterns: Mapping[Pattern, int]) -> Difference:
         )
     elif min(before.denominator, after.denominator) >= LEAST:
         p = max(_swapped(patterns, value), drawn.p) if changed else 1.0
-    return Difference(name, before, after, value, drawn.low, drawn.high, test, changed, p)
+    return RateDifference(name, before, after, value, drawn.low, drawn.high, test, changed, p)
 
 
 class _Drawn(NamedTuple):

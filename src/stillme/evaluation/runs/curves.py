@@ -19,19 +19,9 @@ from stillme.evaluation.runs.records import CaseRecord
 from stillme.reasons import Decision
 
 __all__ = [
-    "ERRORS",
-    "NONE",
-    "Errors",
-    "Kind",
-    "Labels",
-    "Mistake",
-    "Point",
-    "Reasons",
-    "RiskCoverage",
-    "Sweep",
+    "ERRORS", "NONE", "CurvePoint", "Errors", "Kind", "Labels", "Mistake", "Reasons", "RiskCoverage", "Sweep",
     "reliability_bins",
-    "unsupported_in",
-]
+]  # fmt: skip
 
 GRID: Final = tuple(n / 100 for n in range(101))
 BINS: Final = 10
@@ -45,7 +35,7 @@ ERRORS: Final[tuple[Kind, ...]] = ("escape", "false_refusal")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """A share at a place, with its exact 95 % interval and the counts it comes from."""
 
     x: float
@@ -56,13 +46,8 @@ class Point:
     denominator: int
 
 
-def _point(x: float, numerator: int, denominator: int) -> Point:
-    return Point(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
-
-
-def unsupported_in(record: CaseRecord) -> int:
-    """How many labelled unsupported claims its draft holds."""
-    return sum(claim.supported is False for claim in record.claims) + record.unlabelled_unsupported
+def _point(x: float, numerator: int, denominator: int) -> CurvePoint:
+    return CurvePoint(x, numerator / denominator, *clopper_pearson(numerator, denominator), numerator, denominator)
 
 
 def _is_scored(record: CaseRecord) -> bool:
@@ -82,8 +67,7 @@ class RiskCoverage:
         """Labelled drafts in which nothing was scored: not in the curve."""
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
-        is_bad = unsupported_in(record) > 0
+        is_bad = record.unsupported > 0
         if not _is_scored(record) or not (is_bad or any(c.supported for c in record.claims)):
             return
         if record.probability is None:
@@ -99,9 +83,9 @@ class RiskCoverage:
         """How many drafts the curve is of."""
         return self._steps.total()
 
-    def points(self) -> list[Point]:
+    def points(self) -> list[CurvePoint]:
         """Risk at each coverage, some hundred points at most; the last is that of all drafts."""
-        points: list[Point] = []
+        points: list[CurvePoint] = []
         bad = seen = 0
         for step in sorted({step for _, step in self._steps}, reverse=True):
             bad += self._steps[True, step]
@@ -110,20 +94,20 @@ class RiskCoverage:
                 points.append(_point(seen / self.count, bad, seen))
         return points
 
-    def at(self) -> Point | None:
+    def at(self) -> CurvePoint | None:
         """Where the run itself stands: the share that it answered, and the risk in that."""
         bad, answered = self._answered
         return _point(answered / self.count, bad, answered) if answered else None
 
 
-def reliability_bins(scored: Mapping[tuple[bool, int], int]) -> list[Point]:
+def reliability_bins(scored: Mapping[tuple[bool, int], int]) -> list[CurvePoint]:
     """For each tenth of the scores: their mean, and the share of claims in it that are labelled supported."""
     sums = [[0, 0, 0] for _ in range(BINS)]
     for (supported, step), count in sorted(scored.items()):
-        found = sums[min(step * BINS // SCORE_STEPS, BINS - 1)]
-        found[0] += step * count
-        found[1] += count * supported
-        found[2] += count
+        bin_sums = sums[min(step * BINS // SCORE_STEPS, BINS - 1)]
+        bin_sums[0] += step * count
+        bin_sums[1] += count * supported
+        bin_sums[2] += count
     return [_point(steps / all_ / SCORE_STEPS, supported, all_) for steps, supported, all_ in sums if all_]
 
 
@@ -137,10 +121,9 @@ class Sweep:
         self.answerable = 0
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if not _is_scored(record):
             return
-        unsupported, answerable = unsupported_in(record), record.expected is Decision.ANSWER
+        unsupported, answerable = record.unsupported, record.expected is Decision.ANSWER
         self.unsupported += unsupported
         self.answerable += answerable
         if record.decision is not Decision.ANSWER:
@@ -150,11 +133,11 @@ class Sweep:
         self._escaped[reach] += unsupported
         self._passed[reach] += answerable
 
-    def escapes(self, least: float = 0.0) -> list[Point]:
+    def escapes(self, least: float = 0.0) -> list[CurvePoint]:
         """The escape rate at each min_score from `least` on."""
         return [_point(x, left, self.unsupported) for x, left in _left(self._escaped, least) if self.unsupported]
 
-    def false_refusals(self, least: float = 0.0) -> list[Point]:
+    def false_refusals(self, least: float = 0.0) -> list[CurvePoint]:
         """The false refusal rate at each min_score from `least` on."""
         whole = self.answerable
         return [_point(x, whole - left, whole) for x, left in _left(self._passed, least) if whole]
@@ -178,7 +161,6 @@ class Reasons:
         self.cases = 0
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if not _is_scored(record):
             return
         self.cases += 1
@@ -201,21 +183,18 @@ class Labels:
         self.problems: Counter[str] = Counter()
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if record.error is not None or record.decision is None:
             self.problems[_bounded((record.error or "no decision")[:200], self.problems)] += 1
             return
-        found = {
+        counts = {
             "expect a decision": int(record.expected is not None),
             "expect reason codes": int(bool(record.expected_reasons)),
-            "have labelled claims": int(
-                any(c.supported is not None for c in record.claims) or unsupported_in(record) > 0
-            ),
+            "have labelled claims": int(any(c.supported is not None for c in record.claims) or record.unsupported > 0),
             "claims labelled supported": sum(c.supported is True for c in record.claims),
-            "claims labelled unsupported": unsupported_in(record),
+            "claims labelled unsupported": record.unsupported,
             "claims without a label": sum(c.supported is None for c in record.claims),
         }
-        self.counts.update(found)
+        self.counts.update(counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +223,9 @@ class Errors:
     _order: int = 0
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         if not _is_scored(record):
             return
-        if record.decision is Decision.ANSWER and unsupported_in(record):
+        if record.decision is Decision.ANSWER and record.unsupported:
             self._take("escape", record, [c for c in record.expected_reasons if c not in record.reasons])
         if record.expected is Decision.ANSWER and record.decision is not Decision.ANSWER:
             self._take("false_refusal", record, record.reasons)

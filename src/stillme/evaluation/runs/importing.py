@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,30 +37,11 @@ SUPPORTED: Final = frozenset(
     {"supports", "supported", "support", "entailment", "entailed", "consistent", "true", "1", "yes"}
 )
 UNSUPPORTED: Final = frozenset(
-    {
-        *(
-            "refutes",
-            "refuted",
-            "not enough info",
-            "not_enough_info",
-            "nei",
-            "unsupported",
-            "not_supported",
-            "not supported",
-        ),
-        *(
-            "partially_supported",
-            "contradiction",
-            "contradicted",
-            "neutral",
-            "not_entailment",
-            "inconsistent",
-            "false",
-            "0",
-            "no",
-        ),
-    }
+    {"refutes", "refuted", "not enough info", "not_enough_info", "nei", "unsupported", "not_supported", "not supported"}
+    | {"partially_supported", "contradiction", "contradicted", "neutral", "not_entailment", "inconsistent"}
+    | {"false", "0", "no"}
 )
+POSITIVE: Final = ("unsupported", "unanswerable", "conflicting", "ambiguous", "unsafe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +97,16 @@ def _layout_of(path: Path) -> str | None:
 
 def _cases(file: PublicFile) -> Iterator[Case]:
     read = LAYOUTS[file.layout][1]
-    reader = read(file.path)
     for number, row in enumerate(_rows(file.path), 1):
         try:
-            made = list(reader(row))
+            made = read(row, file.path)
             for part, values in enumerate(made):
                 suffix = f":{part + 1}" if len(made) > 1 else ""
                 own = {"id": f"{file.name[-150:]}:{number}{suffix}", "category": file.layout}
                 yield case_from(own | values)
         except (InputError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            problem = (
-                str(error) if isinstance(error, InputError) else f"it is not laid out as {file.layout} is ({error!r})"
-            )
+            other = f"it is not laid out as {file.layout} is ({error!r})"
+            problem = str(error) if isinstance(error, InputError) else other
             raise InputError(f"{file.name} row {number}: {problem}") from None
 
 
@@ -203,138 +183,118 @@ def _truth(label: object) -> bool:
 # the layouts
 
 
-def _read_stillme(_: Path) -> Callable[[Row], Iterator[Values]]:
+def _stillme(row: Row, _: Path) -> list[Values]:
     """Rows of `kind`, `lang`, `query`, `context`, `answer`, `label` and `spans`."""
-    return _stillme
-
-
-def _stillme(row: Row) -> Iterator[Values]:
     passages, language = [p["text"] for p in row["context"]], row["lang"]
     tags = {"tags": [str(row["dataset"])]}
-    kind, positive = row["kind"], row["label"] in ("unsupported", "unanswerable", "conflicting", "ambiguous", "unsafe")
-    if kind == "grounding":
+    positive = row["label"] in POSITIVE
+    if row["kind"] == "grounding":
         case = _judged(row["answer"], not positive, passages, query=row["query"], language=language, **tags)
         if row.get("spans"):
             case["claims"] = _spans(row["answer"], [(a, b) for a, b in row["spans"]])
-        yield case
-        return
-    expected: str | None = None
-    reasons: list[str] = []
+        return [case]
+    expected, reasons = _expected(row["kind"], positive, bool(passages))
+    request = _request(row["query"], None, passages, language)
+    return [{"request": request, "expected": expected, "reasons": reasons, **tags}]
+
+
+def _expected(kind: str, positive: bool, has_passages: bool) -> tuple[str | None, list[str]]:
+    """What should happen to a question without a draft, and which codes it should be given."""
     if kind == "answerability":
-        expected = "refuse" if positive else "answer" if passages else None
-    elif kind == "ambiguity":
-        expected = "ask_clarify" if positive else None
-    elif kind == "conflict":
-        reasons = ["context_conflict_low_consensus"] if positive else []
-    elif passages:
-        reasons = ["context_contains_instructions"] if positive else []
-    elif positive:
-        expected, reasons = "refuse", ["policy_block_unsafe_content"]
-    yield {
-        "request": _request(row["query"], None, passages, language),
-        "expected": expected,
-        "reasons": reasons,
-        **tags,
-    }
+        return ("refuse" if positive else "answer" if has_passages else None), []
+    if not positive:
+        return None, []
+    if kind == "ambiguity":
+        return "ask_clarify", []
+    if kind == "conflict":
+        return None, ["context_conflict_low_consensus"]
+    return (None, ["context_contains_instructions"]) if has_passages else ("refuse", ["policy_block_unsafe_content"])
 
 
-def _read_ragtruth(path: Path) -> Callable[[Row], Iterator[Values]]:
+def _ragtruth(row: Row, path: Path) -> list[Values]:
     """`response.jsonl` beside `source_info.jsonl`."""
-    beside = path.with_name("source_info.jsonl")
-    if not beside.is_file():
-        raise InputError(f"{path.name} needs source_info.jsonl of RAGTruth in the same folder")
-    sources = {str(row["source_id"]): (row["task_type"], row["source_info"]) for row in _rows(beside)}
-    return lambda row: _ragtruth(row, sources)
-
-
-def _ragtruth(row: Row, sources: Mapping[str, tuple[str, Any]]) -> Iterator[Values]:
     if row.get("quality", "good") != "good":
-        return
-    task, source = sources[str(row["source_id"])]
+        return []
+    task, source = _ragtruth_sources(path)[str(row["source_id"])]
     query, passages = None, [source if isinstance(source, str) else json.dumps(source, ensure_ascii=False, indent=1)]
     if task == "QA":
         query = source["question"]
         passages = [part.strip() for part in PASSAGE.split(source["passages"]) if part.strip()]
     marked = [(label["start"], label["end"]) for label in row["labels"]]
     case = _judged(row["response"], not marked, passages, query=query, tags=[task, str(row.get("model", "unknown"))])
-    yield case | {"claims": _spans(row["response"], marked)}
+    return [case | {"claims": _spans(row["response"], marked)}]
 
 
-def _read_summedits(path: Path) -> Callable[[Row], Iterator[Values]]:
+@lru_cache(maxsize=1)
+def _ragtruth_sources(path: Path) -> Mapping[str, tuple[str, Any]]:
+    beside = path.with_name("source_info.jsonl")
+    if not beside.is_file():
+        raise InputError(f"{path.name} needs {beside.name} of RAGTruth in the same folder")
+    return {str(row["source_id"]): (row["task_type"], row["source_info"]) for row in _rows(beside)}
+
+
+def _summedits(row: Row, path: Path) -> list[Values]:
     """Lists of `doc`, `summary` and `label`, 1 being consistent; the domain is in the file name."""
     domain = path.stem.removeprefix("summedits_")
-    return lambda row: iter([_judged(row["summary"], _truth(row["label"]), [row["doc"]], tags=[domain])])
+    return [_judged(row["summary"], _truth(row["label"]), [row["doc"]], tags=[domain])]
 
 
-def _read_wice(_: Path) -> Callable[[Row], Iterator[Values]]:
+def _wice(row: Row, _: Path) -> list[Values]:
     """Rows of `claim`, `evidence` as a list of sentences, `supporting_sentences` and `label`; partial support is none."""
-    return lambda row: iter([_judged(row["claim"], _truth(row["label"]), ["\n".join(row["evidence"])])])
+    return [_judged(row["claim"], _truth(row["label"]), ["\n".join(row["evidence"])])]
 
 
-def _read_claims(_: Path) -> Callable[[Row], Iterator[Values]]:
+def _claims(row: Row, _: Path) -> list[Values]:
     """Rows of `claim`, `evidence` as a text or a list of them, and `label`, as many fact-checking sets are given out."""
-    return lambda row: iter([_judged(row["claim"], _truth(row["label"]), _evidence(row["evidence"]))])
-
-
-def _evidence(given: object) -> list[str]:
+    given = row["evidence"]
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(
             "evidence is a text or a list of texts: a set that only names pages has to be joined with them first"
         )
-    return texts
+    return [_judged(row["claim"], _truth(row["label"]), texts)]
 
 
-def _read_halueval(_: Path) -> Callable[[Row], Iterator[Values]]:
+def _halueval(row: Row, _: Path) -> list[Values]:
     """The QA, dialogue and summarisation files: a right and a hallucinated answer in each row."""
-    return _halueval
-
-
-def _halueval(row: Row) -> Iterator[Values]:
-    query: str | None
+    query: str | None = None
     earlier: list[Values] = []
     if "document" in row:
-        query, passages, what = None, [row["document"]], "summary"
+        passages, what = [row["document"]], "summary"
     elif "dialogue_history" in row:
         query, earlier = _last_turn(row["dialogue_history"])
         passages, what = [row["knowledge"]], "response"
     else:
         query, passages, what = row["question"], [row["knowledge"]], "answer"
-    for key, supported in ((f"right_{what}", True), (f"hallucinated_{what}", False)):
-        case = _judged(row[key], supported, passages, query=query, tags=[what])
-        case["request"]["conversation"] = earlier
-        yield case
+    answers = [(row[f"right_{what}"], True), (row[f"hallucinated_{what}"], False)]
+    cases = [_judged(answer, supported, passages, query=query, tags=[what]) for answer, supported in answers]
+    return [case | {"request": {**case["request"], "conversation": earlier}} for case in cases]
 
 
 def _last_turn(history: str) -> tuple[str, list[Values]]:
     """What the person said last, and the turns before it."""
     parts = [part.strip() for part in TURN.split(history)]
     roles = {"Human": "user", "Assistant": "assistant"}
-    turns = [{"role": roles[who], "content": said} for who, said in zip(parts[1::2], parts[2::2], strict=True)]
+    turns = [{"role": roles[who], "content": text} for who, text in zip(parts[1::2], parts[2::2], strict=True)]
     last = max(n for n, turn in enumerate(turns) if turn["role"] == "user")
     return turns[last]["content"], turns[:last]
 
 
-def _read_truthfulqa(_: Path) -> Callable[[Row], Iterator[Values]]:
+def _truthfulqa(row: Row, _: Path) -> list[Values]:
     """The table of questions: without any source, a popular wrong answer has to be refused."""
-    return _truthfulqa
-
-
-def _truthfulqa(row: Row) -> Iterator[Values]:
     wrong = row["Incorrect Answers"].split(";")[0].strip()
-    yield _judged(wrong, False, [], query=row["Question"], tags=[row["Category"]] if row.get("Category") else [])
+    return [_judged(wrong, False, [], query=row["Question"], tags=[row["Category"]] if row.get("Category") else [])]
 
 
-Reader = Callable[[Path], Callable[[Row], Iterator[Values]]]
-LAYOUTS: Final[Mapping[str, tuple[frozenset[str], Reader]]] = {
-    "stillme-jsonl": (frozenset({"kind", "lang", "query", "context", "label"}), _read_stillme),
-    "ragtruth": (frozenset({"source_id", "response", "labels"}), _read_ragtruth),
-    "summedits": (frozenset({"doc", "summary", "label", "original_summary"}), _read_summedits),
-    "wice": (frozenset({"claim", "evidence", "supporting_sentences", "label"}), _read_wice),
-    "halueval-qa": (frozenset({"knowledge", "question", "right_answer", "hallucinated_answer"}), _read_halueval),
-    "halueval-dialogue": (frozenset({"dialogue_history", "right_response", "hallucinated_response"}), _read_halueval),
-    "halueval-summarization": (frozenset({"document", "right_summary", "hallucinated_summary"}), _read_halueval),
-    "claims": (frozenset({"claim", "evidence", "label"}), _read_claims),
-    "truthfulqa": (frozenset({"Question", "Best Answer", "Incorrect Answers"}), _read_truthfulqa),
+LAYOUTS: Final[Mapping[str, tuple[frozenset[str], Callable[[Row, Path], list[Values]]]]] = {
+    "stillme-jsonl": (frozenset({"kind", "lang", "query", "context", "label"}), _stillme),
+    "ragtruth": (frozenset({"source_id", "response", "labels"}), _ragtruth),
+    "summedits": (frozenset({"doc", "summary", "label", "original_summary"}), _summedits),
+    "wice": (frozenset({"claim", "evidence", "supporting_sentences", "label"}), _wice),
+    "halueval-qa": (frozenset({"knowledge", "question", "right_answer", "hallucinated_answer"}), _halueval),
+    "halueval-dialogue": (frozenset({"dialogue_history", "right_response", "hallucinated_response"}), _halueval),
+    "halueval-summarization": (frozenset({"document", "right_summary", "hallucinated_summary"}), _halueval),
+    "claims": (frozenset({"claim", "evidence", "label"}), _claims),
+    "truthfulqa": (frozenset({"Question", "Best Answer", "Incorrect Answers"}), _truthfulqa),
 }
 """The keys that tell each layout, and what reads it; the first that fits is taken."""

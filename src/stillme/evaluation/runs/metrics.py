@@ -18,22 +18,9 @@ from stillme.evaluation.runs.records import CaseRecord, ClaimRecord
 from stillme.reasons import Decision
 
 __all__ = [
-    "ALIASES",
-    "LOWER_IS_BETTER",
-    "MANDATORY",
-    "PER_CASE",
-    "RATES",
-    "SCORES",
-    "SLICED_BY",
-    "Metrics",
-    "Rate",
-    "ReasonRates",
-    "Score",
-    "Tally",
-    "metrics_of",
-    "rate_of",
-    "shares_of",
-]
+    "ALIASES", "LOWER_IS_BETTER", "MANDATORY", "RATES", "SCORES", "SLICED_BY", "CountedRate", "ReasonRates",
+    "RunMetrics", "Score", "Tally", "metrics_of", "rate_of", "shares_of",
+]  # fmt: skip
 
 Share = tuple[int, int]
 NONE: Final[Share] = (0, 0)
@@ -47,7 +34,7 @@ MOST_VALUES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class CountedRate:
     """A share of what was counted, with its exact 95 % interval; without anything counted it has no value and [0, 1]."""
 
     name: str
@@ -62,7 +49,6 @@ class Rate:
         return self.numerator / self.denominator if self.denominator else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         counted = {"value": self.value, "numerator": self.numerator, "denominator": self.denominator}
         return {**counted, "low": self.low, "high": self.high}
 
@@ -79,7 +65,6 @@ class Score:
     supported: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         ends = {"value": self.value, "low": self.low, "high": self.high}
         return {**ends, "unsupported": self.unsupported, "supported": self.supported}
 
@@ -89,13 +74,13 @@ class ReasonRates:
     """How well one reason code was named, over the cases that say which codes they expect."""
 
     code: str
-    precision: Rate
-    recall: Rate
+    precision: CountedRate
+    recall: CountedRate
 
 
-def rate_of(name: str, numerator: int, denominator: int) -> Rate:
+def rate_of(name: str, numerator: int, denominator: int) -> CountedRate:
     """A rate with its exact interval."""
-    return Rate(name, numerator, denominator, *clopper_pearson(numerator, denominator))
+    return CountedRate(name, numerator, denominator, *clopper_pearson(numerator, denominator))
 
 
 # what one case contributes to each rate
@@ -107,8 +92,7 @@ def hallucination_escape_rate(record: CaseRecord) -> Share:
     A labelled part of the draft that no claim of the verdict covers is one claim more. A claim that the verdict holds for no statement of
     fact counts all the same, and so does a verdict that is not verified. Pattern B cases have no draft, so none of either.
     """
-    unsupported = sum(c.supported is False for c in record.claims) + record.unlabelled_unsupported
-    return (unsupported if record.decision is Decision.ANSWER else 0), unsupported
+    return (record.unsupported if record.decision is Decision.ANSWER else 0), record.unsupported
 
 
 def refusal_precision(record: CaseRecord) -> Share:
@@ -140,8 +124,7 @@ def source_coverage(record: CaseRecord) -> Share:
     factual = [c for c in record.claims if c.status != "not_factual"]
     if record.decision is not Decision.ANSWER or not factual:
         return NONE
-    known_unsupported = record.unlabelled_unsupported > 0 or any(c.supported is False for c in record.claims)
-    return int(record.verified and not known_unsupported and all(c.cited for c in factual)), 1
+    return int(record.verified and not record.unsupported and all(c.cited for c in factual)), 1
 
 
 def false_refusal_rate(record: CaseRecord) -> Share:
@@ -163,8 +146,8 @@ def claim_recall(record: CaseRecord) -> Share:
 
     Where the verdict judged claims at all, a labelled part that none of them covers was missed.
     """
-    found = [_called_unsupported(c) for c in record.claims if c.supported is False]
-    return sum(found), len(found) + (record.unlabelled_unsupported if record.claims else 0)
+    called = [_called_unsupported(c) for c in record.claims if c.supported is False]
+    return sum(called), len(called) + (record.unlabelled_unsupported if record.claims else 0)
 
 
 def claim_specificity(record: CaseRecord) -> Share:
@@ -199,26 +182,27 @@ def _called_unsupported(claim: ClaimRecord) -> bool:
     return claim.status in UNSUPPORTED
 
 
-_PER_CASE: Final = (
-    refusal_precision,
-    source_coverage,
-    false_refusal_rate,
-    refusal_recall,
-    clarify_precision,
-    clarify_recall,
-    decision_accuracy,
-)
-_PER_CLAIM: Final = (hallucination_escape_rate, claim_precision, claim_recall, claim_specificity)
 RATES: Final[Mapping[str, Callable[[CaseRecord], Share]]] = {
-    f.__name__: f for f in (hallucination_escape_rate, *_PER_CASE, *_PER_CLAIM[1:])
+    share.__name__: share
+    for share in (
+        hallucination_escape_rate,
+        refusal_precision,
+        source_coverage,
+        false_refusal_rate,
+        refusal_recall,
+        clarify_precision,
+        clarify_recall,
+        decision_accuracy,
+        claim_precision,
+        claim_recall,
+        claim_specificity,
+    )
 }
 """What a case contributes to each rate, by its name, in the order to show them."""
 SCORES: Final = ("claim_balanced_accuracy", "claim_f1", "claim_auc")
 """Figures over claims that are no shares of a count."""
 MANDATORY: Final = ("hallucination_escape_rate", "refusal_precision", "source_coverage")
 """What every evaluation has to say."""
-PER_CASE: Final = tuple(f.__name__ for f in _PER_CASE)
-"""Rates to which a case contributes at most one count."""
 LOWER_IS_BETTER: Final = frozenset({"hallucination_escape_rate", "false_refusal_rate"})
 ALIASES: Final = {"escape_rate": "hallucination_escape_rate", "false_refusals": "false_refusal_rate"}
 """Shorter names for the command line."""
@@ -247,7 +231,6 @@ class Tally:
         self._reasons: dict[str, list[int]] = {}
 
     def add(self, record: CaseRecord) -> None:
-        """Count one case."""
         self._count(record, shares_of(record))
 
     def _count(self, record: CaseRecord, shares: Mapping[str, Share]) -> None:
@@ -287,23 +270,21 @@ class Tally:
         """Cases that were answered without being verified: never right."""
         return self.decisions[Decision.ANSWER.value, False]
 
-    def rate(self, name: str) -> Rate:
-        """One rate by its name."""
+    def rate(self, name: str) -> CountedRate:
         return rate_of(name, *self._shares[name])
 
-    def rates(self) -> tuple[Rate, ...]:
+    def rates(self) -> tuple[CountedRate, ...]:
         """Every rate, in the order to show them."""
         return tuple(map(self.rate, RATES))
 
     def score(self, name: str) -> Score:
-        """One score by its name."""
         return {"claim_balanced_accuracy": self._balanced, "claim_f1": self._f1, "claim_auc": self._auc}[name]()
 
     def scores(self) -> tuple[Score, ...]:
         """Every score, in the order to show them."""
         return tuple(map(self.score, SCORES))
 
-    def figure(self, name: str) -> Rate | Score:
+    def figure(self, name: str) -> CountedRate | Score:
         """A rate or a score by its name or its alias."""
         known = ALIASES.get(name, name)
         return self.score(known) if known in SCORES else self.rate(known)
@@ -387,7 +368,7 @@ class Tally:
         return Score("claim_auc", value, *ends, unsupported, supported)
 
 
-class Metrics(Tally):
+class RunMetrics(Tally):
     """The tally of a whole run, and one for each language, domain, category and tag in it."""
 
     __slots__ = ("_slices", "left_out")
@@ -411,8 +392,8 @@ class Metrics(Tally):
 
     def slices(self, by: str, at_least: int = 1) -> list[tuple[str, Tally]]:
         """The tallies by language, domain, category or tag that have at least so many cases, the largest first."""
-        found = [(value, tally) for value, tally in self._slices[by].items() if tally.cases >= at_least]
-        return sorted(found, key=lambda pair: (-pair[1].cases, pair[0]))
+        kept = [(value, tally) for value, tally in self._slices[by].items() if tally.cases >= at_least]
+        return sorted(kept, key=lambda pair: (-pair[1].cases, pair[0]))
 
     def to_dict(self, at_least: int = 1) -> dict[str, Any]:
         """Everything counted, with the slices that have at least so many cases, as JSON."""
@@ -420,9 +401,9 @@ class Metrics(Tally):
         return {**super().to_dict(), "slices": sliced, "left_out": dict(self.left_out)}
 
 
-def metrics_of(records: Iterable[CaseRecord]) -> Metrics:
+def metrics_of(records: Iterable[CaseRecord]) -> RunMetrics:
     """The figures of some records, read once."""
-    metrics = Metrics()
+    metrics = RunMetrics()
     for record in records:
         metrics.add(record)
     return metrics
@@ -436,7 +417,7 @@ def shares_of(record: CaseRecord) -> dict[str, Share]:
 
 
 def _is_unscored(record: CaseRecord) -> bool:
-    labelled = record.expected is not None or bool(record.expected_reasons) or record.unlabelled_unsupported > 0
+    labelled = record.expected is not None or record.expected_reasons or record.unlabelled_unsupported
     return not labelled and all(c.supported is None for c in record.claims)
 
 

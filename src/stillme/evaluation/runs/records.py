@@ -12,15 +12,17 @@ from pydantic import BaseModel, ConfigDict
 from stillme.contract import Action, Band, Status
 from stillme.reasons import Decision
 
-__all__ = ["CaseRecord", "ClaimRecord", "RunHeading"]
-
-STRICT = ConfigDict(extra="forbid", frozen=True)
+__all__ = ["CaseRecord", "ClaimRecord", "RunHeading", "Strict"]
 
 
-class ClaimRecord(BaseModel):
+class Strict(BaseModel):
+    """What is read back as it was written, or not at all."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ClaimRecord(Strict):
     """A claim of the draft as the verdict has it, with what is known about it."""
-
-    model_config = STRICT
 
     start: int
     end: int
@@ -34,10 +36,8 @@ class ClaimRecord(BaseModel):
     missed: tuple[tuple[int, int], ...] = ()
 
 
-class CaseRecord(BaseModel):
+class CaseRecord(Strict):
     """One case as it came out; with `error` it was not scored at all."""
-
-    model_config = STRICT
 
     kind: Literal["case"] = "case"
     id: str
@@ -64,11 +64,14 @@ class CaseRecord(BaseModel):
     elapsed_ms: float = 0.0
     error: str | None = None
 
+    @property
+    def unsupported(self) -> int:
+        """How many labelled unsupported claims the draft holds, covered by claims of the verdict or not."""
+        return sum(claim.supported is False for claim in self.claims) + self.unlabelled_unsupported
 
-class RunHeading(BaseModel):
+
+class RunHeading(Strict):
     """What a run was made of; two runs are compared only on the same cases."""
-
-    model_config = STRICT
 
     kind: Literal["run"] = "run"
     name: str

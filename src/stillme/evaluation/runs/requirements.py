@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from stillme.errors import InputError, nearest, shown
-from stillme.evaluation.runs.intervals import clopper_pearson
-from stillme.evaluation.runs.metrics import ALIASES, RATES, SCORES, Rate, Tally
+from stillme.errors import InputError, shown, way_out
+from stillme.evaluation.runs.intervals import clopper_pearson, fewest
+from stillme.evaluation.runs.metrics import ALIASES, RATES, SCORES, CountedRate, Tally
 
-__all__ = ["COUNTS", "Bar", "Outcome", "check_bars", "parse_bar", "trials_needed"]
+__all__ = ["COUNTS", "Bar", "BarOutcome", "check_bars", "parse_bar", "trials_needed"]
 
 COUNTS: Final = ("errors", "unscored", "unverified", "unverified_answers")
 """What can be barred by its number of cases."""
@@ -38,7 +38,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BarOutcome:
     """Whether a bar was met, by which value, and in words why not."""
 
     bar: Bar
@@ -47,7 +47,6 @@ class Outcome:
     why: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
         named = {"bar": str(self.bar), "kind": self.bar.kind, "metric": self.bar.name, "limit": self.bar.limit}
         return {**named, "value": self.value, "met": self.met, "why": self.why}
 
@@ -58,8 +57,7 @@ def parse_bar(kind: Literal["max", "min"], text: str) -> Bar:
     known = ALIASES.get(name, name)
     choices = (*RATES, *SCORES, *COUNTS, *ALIASES)
     if known not in choices:
-        guess = nearest(name, choices)
-        hint = f"did you mean {guess}?" if guess else f"there are {', '.join(choices)}"
+        hint = way_out(name, choices, "there are")
         raise InputError(f"--{kind} {shown(text)}: {shown(name)} is no metric: {hint}")
     limit = _number(value) if equals else None
     if limit is None or not 0 <= limit <= (float("inf") if known in COUNTS else 1):
@@ -68,7 +66,7 @@ def parse_bar(kind: Literal["max", "min"], text: str) -> Bar:
     return Bar(kind, known, limit)
 
 
-def check_bars(bars: Sequence[Bar], figures: Tally, *, strict: bool = False) -> list[Outcome]:
+def check_bars(bars: Sequence[Bar], figures: Tally, *, strict: bool = False) -> list[BarOutcome]:
     """How a run stands to its bars; `strict` holds the far end of the 95 % interval against them, not the value."""
     stated = list(bars)
     if stated and not any(bar.name == "errors" for bar in stated):
@@ -80,15 +78,7 @@ def trials_needed(rate: float, bar: Bar) -> int | None:
     """How many trials at this rate bring the far end of the exact 95 % interval within a bar; None where none of ours do."""
     if not bar.allows(rate) or rate == bar.limit:
         return None
-    low, high = 1, 2
-    while high < MOST_TRIALS and not _within(rate, high, bar):
-        low, high = high, high * 2
-    if high >= MOST_TRIALS:
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _within(rate, middle, bar) else (middle, high)
-    return high
+    return fewest(lambda trials: _within(rate, trials, bar), MOST_TRIALS)
 
 
 def _within(rate: float, trials: int, bar: Bar) -> bool:
@@ -97,28 +87,28 @@ def _within(rate: float, trials: int, bar: Bar) -> bool:
     return bar.allows(interval.high if bar.kind == "max" else interval.low)
 
 
-def _outcome(bar: Bar, figures: Tally, strict: bool) -> Outcome:
+def _outcome(bar: Bar, figures: Tally, strict: bool) -> BarOutcome:
     if bar.name in COUNTS:
         number: int = getattr(figures, bar.name)
-        return Outcome(bar, number, bar.allows(number), f"{number} of {figures.cases} cases")
+        return BarOutcome(bar, number, bar.allows(number), f"{number} of {figures.cases} cases")
     figure = figures.figure(bar.name)
-    if isinstance(figure, Rate):
+    if isinstance(figure, CountedRate):
         counted = f"{figure.numerator} of {figure.denominator}"
     else:
         counted = f"{figure.unsupported} unsupported and {figure.supported} supported claims"
     if figure.value is None:
-        return Outcome(bar, None, False, "nothing was counted: the cases lack the labels it needs")
+        return BarOutcome(bar, None, False, "nothing was counted: the cases lack the labels it needs")
     if not strict:
-        return Outcome(bar, figure.value, bar.allows(figure.value), f"{figure.value:.4g} ({counted})")
+        return BarOutcome(bar, figure.value, bar.allows(figure.value), f"{figure.value:.4g} ({counted})")
     end = figure.high if bar.kind == "max" else figure.low
     met = bar.allows(end)
     words = f"{figure.value:.4g} ({counted}), 95 % interval {figure.low:.4g} to {figure.high:.4g}"
-    return Outcome(bar, end, met, words if met else words + _more(figure.value, bar, figure))
+    return BarOutcome(bar, end, met, words if met else words + _more(figure.value, bar, figure))
 
 
 def _more(value: float, bar: Bar, figure: object) -> str:
     """What would have to be different: more cases, where the value itself is within the bar."""
-    if not bar.allows(value) or not isinstance(figure, Rate):
+    if not bar.allows(value) or not isinstance(figure, CountedRate):
         return ""
     needed = trials_needed(value, bar)
     if needed is None:

@@ -364,9 +364,9 @@ def _resumed(
     return heading, done
 
 
-def _check_same(found: RunHeading, wanted: RunHeading, path: Path) -> None:
+def _check_same(kept: RunHeading, wanted: RunHeading, path: Path) -> None:
     words = {"cases_sha256": "cases", "policy_hash": "policy", "model_id": "model", "version": "version of stillme"}
-    other = [word for key, word in words.items() if getattr(found, key) != getattr(wanted, key)]
+    other = [word for key, word in words.items() if getattr(kept, key) != getattr(wanted, key)]
     if other:
         raise InputError(
             f"{path} is a run of another {' and '.join(other)}: name another file, or remove it to start anew"

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from stillme.errors import InputError, shown
 
-__all__ = ["LABELS", "WORLDS", "Document", "WorldClaim", "read_documents", "worlds_file"]
+__all__ = ["LABELS", "WORLDS", "WorldClaim", "WorldDocument", "read_documents", "worlds_file"]
 
 WORLDS: Final = "worlds"
 LABELS: Final = ("supported", "contradicted", "unsupported")
@@ -37,7 +37,7 @@ class WorldClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class WorldDocument:
     """Sources in one world or two, and the claims about them."""
 
     id: str
@@ -51,7 +51,7 @@ def worlds_file() -> Path:
     return Path(__file__).with_name("worlds.jsonl")
 
 
-def read_documents(path: str | Path) -> Iterator[Document]:
+def read_documents(path: str | Path) -> Iterator[WorldDocument]:
     """The documents of a file, in order; a line that is none is an error that names it."""
     try:
         with Path(path).open(encoding="utf-8") as lines:
@@ -62,13 +62,13 @@ def read_documents(path: str | Path) -> Iterator[Document]:
         raise InputError(f"cannot read the documents of {shown(str(path))}: {error}") from error
 
 
-def _document(line: str, place: str) -> Document:
+def _document(line: str, place: str) -> WorldDocument:
     try:
         row = json.loads(line)
         second = row.get("world")
         contexts = [row["context"], *([second["context"]] if second else [])]
         labels = [[claim["label"] for claim in row["claims"]], *([second["labels"]] if second else [])]
-        return Document(
+        return WorldDocument(
             str(row["id"]),
             str(row["lang"]),
             tuple(tuple(_source(source) for source in context) for context in contexts),

@@ -1,4 +1,4 @@
-"""What the audit commands share: how a store, its keys and the wanted records are named, and how results are printed.
+"""Options that several commands have: how a policy, a store, its keys and the wanted records are named.
 
 What a command needs is imported when it runs, so that `--help` is instant.
 """
@@ -6,18 +6,16 @@ What a command needs is imported when it runs, so that `--help` is instant.
 from __future__ import annotations
 
 import functools
-import json
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
-from stillme.cli.verdict_text import print_text
-from stillme.errors import InputError, shown
+from stillme.errors import BackendError, InputError, shown
 
 if TYPE_CHECKING:
     from stillme.audit import AuditStore, Filter
@@ -26,35 +24,16 @@ if TYPE_CHECKING:
     from stillme.storage.audit.database import Database
 
 __all__ = [
-    "FORM",
-    "KEY",
-    "KEYS",
-    "LABELS",
-    "STORE",
-    "STORE_VARIABLE",
-    "Wanted",
-    "agreed",
-    "entry_named",
-    "followed",
-    "human_wanted",
-    "journal_option",
-    "keyring_of",
-    "opened",
-    "print_json",
-    "recording",
-    "require_name",
-    "stepwise",
-    "takes_filters",
-    "takes_store",
-    "tell",
-    "user_name",
-]
+    "FORM", "FOUND_HERE", "JSON", "KEY", "KEYS", "LABELS", "MODE", "POLICY", "STORE", "STORE_VARIABLE", "Wanted",
+    "chosen_policy", "entry_named", "extra_needed", "files_beside", "journal_option", "keyring_of", "moment_given", "opened",
+    "policy_option", "recording", "require_name", "takes_filters", "takes_quotas", "takes_store", "user_name",
+]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 STORE_VARIABLE = "STILLME_AUDIT_STORE"
 KEY_VARIABLE = "STILLME_AUDIT_KEY_FILE"
 LABELS = ("correct", "false_refusal", "missed_hallucination", "wrong_reason", "unclear")
-STEP = 500
+FOUND_HERE = "note: the policy is policy.yaml of this folder; --policy names another"
 
 STORE = click.option(
     "--store",
@@ -81,17 +60,66 @@ KEYS = click.option(
     help="A key to check seals with, as often as there are keys. Without: the file beside a store in SQLite, STORE.key.",
 )
 FORM = click.option(
-    "--json/--human",
-    "as_json",
-    default=None,
-    help="Without either: a table on a terminal, else one JSON object a line.",
+    "--json/--human", "as_json", default=None, help="Without either: for people on a terminal, else JSON."
 )
+JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of words.")
+MODE = click.option(
+    "--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy."
+)
+
+
+def policy_option(words: str) -> Callable[[Command], Command]:
+    """The option that names a policy, with what it is for."""
+    return click.option("--policy", metavar="FILE|PRESET", envvar="STILLME_POLICY", show_envvar=True, help=words)
+
+
+POLICY = policy_option("A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite.")
+
+
+def takes_quotas(function: Command) -> Command:
+    """A command that is told how the reviews were drawn."""
+    words = "As given to `stillme audit sample`."
+    number = click.IntRange(min=0)
+    seed = click.option("--seed", metavar="TEXT", help=f"{words} Without: the week.")
+    refusals = click.option("--refusals", "others", type=number, default=50, show_default=True, help=words)
+    answers = click.option("--answers", type=number, default=50, show_default=True, help=words)
+    return answers(refusals(seed(function)))
 
 
 def journal_option(function: Command) -> Command:
     """The option that names the folder of the local journal."""
     words = "The local journal. Without: STORE.journal, or stillme-audit.journal here for PostgreSQL."
     return click.option("--journal", metavar="FOLDER", help=words)(function)
+
+
+def chosen_policy(named: str | None) -> str | None:
+    """The policy that is named, else the file of the working folder, which is then told; None where there is neither."""
+    if named:
+        return named
+    from stillme.policy.reader import policy_here
+
+    found = policy_here()
+    if found is not None:
+        click.echo(FOUND_HERE, err=True)
+    return found
+
+
+def moment_given(text: str | None) -> datetime:
+    """The point in time that an option names; without one, now."""
+    if text is None:
+        return datetime.now(UTC)
+    from stillme.audit.query import moment
+
+    return datetime.fromisoformat(moment(text))
+
+
+@contextmanager
+def extra_needed(what: str, extra: str) -> Iterator[None]:
+    """Where imports of an optional part stand: a package that is missing is named, with how to get it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise BackendError(f"{what} needs {error.name}: pip install 'stillme[{extra}]'") from None
 
 
 # the store
@@ -185,46 +213,36 @@ def entry_named(store: AuditStore, name: str) -> Entry:
 def keyring_of(files: tuple[str, ...], where: str | None) -> Keyring:
     """The keys in the files, else the one beside the store; none where there is none."""
     from stillme.audit.chain.seals import Keyring, key_from_file
+
+    return Keyring(tuple(map(key_from_file, files or files_beside(where, "key"))))
+
+
+def files_beside(store: str | None, ending: str) -> tuple[str, ...]:
+    """The file of that ending beside a store in SQLite, if it is there."""
     from stillme.storage.audit.engines import database_at
 
-    if not files and where and not where.startswith("postgres"):
-        store = Path(getattr(database_at(where), "path", where))
-        files = tuple(str(file) for file in [store.with_name(f"{store.name}.key")] if file.is_file())
-    return Keyring(tuple(key_from_file(file) for file in files))
+    if not store or store.startswith("postgres"):
+        return ()
+    path = Path(getattr(database_at(store), "path", store))
+    return tuple(str(file) for file in [path.with_name(f"{path.name}.{ending}")] if file.is_file())
 
 
 # the wanted records
 
-FILTERS = (
-    click.option(
-        "--since", metavar="TIME", help="From this day or point in time on: 2026-02-01, 2026-W06, 2026-02-01T09:00Z."
-    ),
-    click.option("--until", metavar="TIME", help="Up to this day or point in time, which is not included."),
-    click.option("--decision", type=click.Choice(["answer", "refuse", "ask_clarify"])),
-    click.option("--action", type=click.Choice(["deliver", "deliver_with_warning", "block", "clarify"])),
-    click.option("--reason", metavar="CODE", help="A reason code, as `stillme reasons` lists them."),
-    click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"])),
-    click.option("--band", type=click.Choice(["low", "medium", "high"]), help="The confidence band."),
-    click.option("--domain", metavar="NAME", help="As the request's metadata.domain."),
-    click.option("--session", metavar="ID", help="As the request's metadata.session_id."),
-    click.option("--language", metavar="CODE", help="Of the user: en, vi."),
-    click.option("--caller", metavar="NAME", help="Who asked for the verdict."),
-    click.option("--text", metavar="WORDS", help="Stands in a kept text, whatever the case and the accents."),
-)
-FILTER_NAMES = (
-    "since",
-    "until",
-    "decision",
-    "action",
-    "reason",
-    "mode",
-    "band",
-    "domain",
-    "session",
-    "language",
-    "caller",
-    "text",
-)
+FILTERS: dict[str, dict[str, Any]] = {
+    "since": {"metavar": "TIME", "help": "From this day or point in time on: 2026-02-01, 2026-W06, 2026-02-01T09:00Z."},
+    "until": {"metavar": "TIME", "help": "Up to this day or point in time, which is not included."},
+    "decision": {"type": click.Choice(["answer", "refuse", "ask_clarify"])},
+    "action": {"type": click.Choice(["deliver", "deliver_with_warning", "block", "clarify"])},
+    "reason": {"metavar": "CODE", "help": "A reason code, as `stillme reasons` lists them."},
+    "mode": {"type": click.Choice(["monitor", "warn", "enforce"])},
+    "band": {"type": click.Choice(["low", "medium", "high"]), "help": "The confidence band."},
+    "domain": {"metavar": "NAME", "help": "As the request's metadata.domain."},
+    "session": {"metavar": "ID", "help": "As the request's metadata.session_id."},
+    "language": {"metavar": "CODE", "help": "Of the user: en, vi."},
+    "caller": {"metavar": "NAME", "help": "Who asked for the verdict."},
+    "text": {"metavar": "WORDS", "help": "Stands in a kept text, whatever the case and the accents."},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +258,11 @@ def takes_filters(function: Command) -> Command:
 
     @functools.wraps(function)
     def run(*args: Any, **options: Any) -> Any:
-        given = {name: options.pop(name) for name in FILTER_NAMES}
+        given = {name: options.pop(name) for name in FILTERS}
         return function(*args, wanted=_wanted(given), **options)
 
-    for option in reversed(FILTERS):
-        run = option(run)
+    for name, settings in reversed(FILTERS.items()):
+        run = click.option(f"--{name}", **settings)(run)
     return cast("Command", run)
 
 
@@ -254,57 +272,3 @@ def _wanted(given: dict[str, Any]) -> Wanted:
     times = {name: moment(text) for name in ("since", "until") if (text := given[name]) is not None}
     chosen = Filter(**{**given, **times})
     return Wanted(chosen, chosen != Filter())
-
-
-# printing
-
-
-def human_wanted(as_json: bool | None) -> bool:
-    """Whether a person reads stdout."""
-    return not as_json if as_json is not None else sys.stdout is not None and sys.stdout.isatty()
-
-
-def tell(lines: Iterator[str] | list[str]) -> None:
-    """Print lines for people, in characters that do nothing to a terminal."""
-    from stillme.cli.terminal import visible
-
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    for line in lines:
-        click.echo(visible(line, encoding))
-
-
-def print_json(value: object) -> None:
-    """Print a value for programs, on one line."""
-    print_text(json.dumps(value, ensure_ascii=False))
-
-
-def followed(total: int | None, words: str) -> AbstractContextManager[Callable[[int], None]]:
-    """A bar on stderr where that is a terminal; what it gives is told how many more are done."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return nullcontext(lambda _: None)
-    from stillme.cli.audit.pages import bar
-
-    return bar(total, words)
-
-
-def stepwise(follow: Callable[[int], None]) -> Callable[[object], None]:
-    """Tells of every so many things at once: a bar that moves for each would take longer than the work."""
-    count = 0
-
-    def advance(_: object) -> None:
-        nonlocal count
-        count += 1
-        if count % STEP == 0:
-            follow(STEP)
-
-    return advance
-
-
-def agreed(question: str, yes: bool) -> bool:
-    """Whether to go on: asked on stderr, unless the command said so already."""
-    if yes:
-        return True
-    try:
-        return click.confirm(question, err=True)
-    except click.Abort:
-        raise InputError("nothing was done, for nobody answered: give --yes to go on without being asked") from None

@@ -1,0 +1,119 @@
+"""Talk around a claim in wordings that no list has: the claim is judged as if it stood alone, and talk about the matter is a claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from stillme import Guard, Verdict
+
+PASSAGE = "The Tarrow pool opens at 7 a.m. Children under eight must be accompanied by an adult. Lockers need a one-pound coin."
+BE_BOI = "Bể bơi Tân Hà mở cửa lúc 6 giờ. Trẻ dưới tám tuổi phải có người lớn đi cùng. Tủ khoá cần một đồng xu."
+AROUND = [
+    (PASSAGE, "When does the Tarrow pool open?", "{} Right, off you go and enjoy the afternoon.", "The Tarrow pool opens at {} a.m.", "7", "9"),
+    (PASSAGE, "When does the Tarrow pool open?", "Sorry to have kept you so long. {}", "The Tarrow pool opens at {} a.m.", "7", "9"),
+    (PASSAGE, "When does the Tarrow pool open?", "Before I let you go, {}", "the Tarrow pool opens at {} a.m.", "7", "9"),
+    (PASSAGE, "When does the Tarrow pool open?", "{} hope that's clear enough", "The Tarrow pool opens at {} a.m.", "7", "9"),
+    (PASSAGE, "When does the Tarrow pool open?", "[Desk] {}", "The Tarrow pool opens at {} a.m.", "7", "9"),
+    (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Em xin lỗi vì trả lời chị hơi muộn ạ. {}", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+    (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "{} Còn gì băn khoăn chị cứ nhắn em nha.", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+    (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Nếu em đọc không nhầm thì {}", "bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def guard() -> Guard:
+    return Guard({"mode": "enforce"})
+
+
+def verdict(guard: Guard, passage: str, query: str, draft: str) -> Verdict:
+    """What the guard says of a draft."""
+    source = {"source_id": "a", "title": "Pool", "text": passage, "similarity": 0.9}
+    return guard.verify({"query": query, "draft_answer": draft, "retrieved_context": [source]})
+
+
+def action(guard: Guard, passage: str, query: str, draft: str) -> str:
+    """What becomes of a draft."""
+    return str(verdict(guard, passage, query, draft).action)
+
+
+def judged(guard: Guard, passage: str, query: str, draft: str) -> list[bool]:
+    """Whether each sentence is judged."""
+    return [claim.status != "not_factual" for claim in verdict(guard, passage, query, draft).claims]
+
+
+@pytest.mark.parametrize(("passage", "query", "around", "claim", "right", "wrong"), AROUND)
+def test_talk_around_a_claim_changes_nothing(
+    guard: Guard, passage: str, query: str, around: str, claim: str, right: str, wrong: str
+) -> None:
+    """The right one is delivered, the wrong one blocked."""
+    said = [action(guard, passage, query, around.format(claim.format(value))) for value in (right, wrong)]
+
+    assert said == ["deliver_with_warning", "block"] or said == ["deliver", "block"]
+
+
+@pytest.mark.parametrize(
+    ("passage", "query", "beside"),
+    [
+        (PASSAGE, "When does the Tarrow pool open?", "Feel free to send the children in alone."),
+        (PASSAGE, "When does the Tarrow pool open?", "You're welcome to leave your locker open."),
+        (PASSAGE, "When does the Tarrow pool open?", "No need to worry, drowning is impossible."),
+        (PASSAGE, "When does the Tarrow pool open?", "Vaccines cause harm."),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Anh cứ yên tâm cho trẻ bơi một mình nhé."),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Mời chị vào thẳng, không phải trả phí đâu ạ."),
+    ],
+)
+def test_advice_in_the_words_of_talk_is_judged(guard: Guard, passage: str, query: str, beside: str) -> None:
+    """Beside a claim that is right it is a claim of its own."""
+    right = "The Tarrow pool opens at 7 a.m." if passage is PASSAGE else "Bể bơi Tân Hà mở cửa lúc 6 giờ."
+
+    assert judged(guard, passage, query, f"{right} {beside}") == [True, True]
+
+
+def test_a_bold_sentence_is_judged_and_no_heading(guard: Guard) -> None:
+    """It ends with a full stop inside its marks."""
+    draft = "**Người lớn vào cửa miễn phí.** Bể bơi Tân Hà mở cửa lúc 6 giờ."
+
+    assert judged(guard, BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", draft) == [True, True]
+
+
+def test_talk_that_may_be_a_yes_is_no_talk(guard: Guard) -> None:
+    """'No trouble at all' to 'May my child swim alone?' answers it."""
+    draft = "No trouble at all, that would be absolutely fine! The Tarrow pool opens at 7 a.m."
+
+    assert action(guard, PASSAGE, "May my child of five swim alone at the Tarrow pool?", draft) == "block"
+
+
+@pytest.mark.parametrize(
+    ("passage", "query", "draft"),
+    [
+        (PASSAGE, "When does the Tarrow pool open?", "[1] Lifeguards carry knives.\nThe Tarrow pool opens at 7 a.m. [1]."),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m. [1].\n\nSources:\n[1] Swimmers drown weekly"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "[1] Tủ khoá bốc cháy.\nBể bơi Tân Hà mở cửa lúc 6 giờ [1]."),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_place_of_a_source_and_names_none_is_judged(
+    guard: Guard, passage: str, query: str, draft: str
+) -> None:
+    """A line behind a marker, or below 'Sources:', whose verb no list has."""
+    assert action(guard, passage, query, draft) == "block"
+
+
+def test_the_title_of_a_source_is_no_claim(guard: Guard) -> None:
+    """With the page, below 'Sources:'."""
+    draft = "The Tarrow pool opens at 7 a.m. [1].\n\nSources:\n[1] Pool handbook, p. 3"
+
+    assert action(guard, PASSAGE, "When does the Tarrow pool open?", draft) == "deliver"
+
+
+@pytest.mark.parametrize(
+    ("draft", "wanted"),
+    [
+        ("[09:12] Hương: để em gửi lại cho anh\n[09:13] Hương: Bể bơi Tân Hà mở cửa lúc 6 giờ.", "deliver_with_warning"),
+        ("[09:12] Hương: để em gửi lại cho anh\n[09:13] Hương: Bể bơi Tân Hà mở cửa lúc 9 giờ.", "block"),
+        ("P/S: Bể bơi Tân Hà mở cửa lúc 6 giờ.", "deliver_with_warning"),
+        ("P/S: Bể bơi Tân Hà mở cửa lúc 9 giờ.", "block"),
+    ],
+)  # fmt: skip
+def test_labels_of_a_chat_and_of_a_postscript_change_nothing(guard: Guard, draft: str, wanted: str) -> None:
+    """What stands behind them is judged."""
+    assert action(guard, BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", draft) == wanted
