@@ -199,7 +199,7 @@ SPEAKS_A_LANGUAGE = {
     "contract.py": "the codes that a caller may send are part of the contract",
     "policy/sections.py": "the keys of `messages` in a policy file are part of its schema",
     "service/verify.py": "the choices of a query parameter are part of the API",
-    "service/openai/completions.py": "the choices of a field are part of the API",
+    "service/openai/chat_completions.py": "the choices of a field are part of the API",
     "chat/pipeline.py": "the choices of a field are part of the API",
     "validators/factual_hallucination_validator.py": "the keys of a parameter are part of the policy schema",
     "text/tokens.py": "ranges of Latin letters",

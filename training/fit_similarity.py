@@ -8,9 +8,15 @@ Each question of `qa_contexts_{en,vi}.jsonl` is paired with its own passage, wit
 of another article. The similarity of a share is the probability that a passage with that share is the question's own, when own,
 sibling and foreign passages are equally frequent; it is made to rise, and to end at 0.02 and 0.97.
 
-The map adds the cosine of the embedding model, for the pairs that shared content leaves in doubt. It is fitted on half of the
+Two maps add the cosine of the embedding model, for the pairs that shared content does not make clear. They are fitted on half of the
 articles, within each language and across both (by the questions that both files hold), and measured on the other half; with a
 DEV folder also on its `squad2_dev` and `viquad2_dev`.
+
+- `map` is for our own search: something is always nearest there, and a passage of the same article is a wrong one.
+- `gate` is for passages that a caller brings, and for questions as people type them: as they are, with typing errors, behind a greeting.
+  A passage of the same article is left out: it speaks of what is asked, and whether it answers is for the grounding of the answer. A
+  retriever brings passages of another matter now and then, so right ones count as ten times as frequent; not across languages,
+  where cosines tell less.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
@@ -28,6 +35,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from stillme import languages
 from stillme.contract import RetrievedPassage
 from stillme.grounding import similarity
 from stillme.grounding.passage import Passage
@@ -39,9 +47,24 @@ KNOTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MOST = 1500
 # At the upper figure no threshold of a policy is in doubt; at the lower one hardly a passage is the right one.
 CLEAR, HOPELESS = 0.8, 0.03
+RIGHT_TO_WRONG = 10
 GROUPS = ("en", "vi", "en to vi", "vi to en", "vi unaccented")
 QUESTIONS = 300
 RIDGE = 1e-3
+GREETINGS = {
+    "en": (
+        "Hi there!",
+        "Good morning, I hope you are well.",
+        "Hello! I have a question about this.",
+        "Dear team, thanks so far.",
+    ),
+    "vi": (
+        "Xin chào!",
+        "Chào bạn, chúc bạn một ngày tốt lành.",
+        "Em chào anh chị ạ, cho em hỏi chút.",
+        "Chào cả nhà, mình muốn hỏi.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +77,11 @@ class Pair:
     passage: Passage
     own: bool
     language: str
-    said: similarity.Said
+    said: similarity.QuestionShare
+    sibling: bool = False
+    """Whether the passage is another one of the question's article."""
+    reworded: bool = False
+    """Whether the question is not as it was written."""
 
     @property
     def across(self) -> bool:
@@ -63,8 +90,11 @@ class Pair:
 
     def doubtful(self, points: Sequence[tuple[float, float]]) -> bool:
         """Whether shared content leaves open if it is its own."""
-        figure = similarity.curve(self.said.share, points)
-        return figure < CLEAR and (figure > HOPELESS or self.across)
+        return similarity.curve(self.said.share, points) < CLEAR
+
+    def promising(self, points: Sequence[tuple[float, float]]) -> bool:
+        """Whether it also gives reason to look."""
+        return self.doubtful(points) and (similarity.curve(self.said.share, points) > HOPELESS or self.across)
 
     @property
     def held_out(self) -> bool:
@@ -72,13 +102,15 @@ class Pair:
         return hashlib.sha256(self.article.encode()).digest()[0] % 2 == 1
 
 
-def pair(group: str, article: str, question: str, context: str, own: bool) -> Pair:
+def pair(
+    group: str, article: str, question: str, context: str, own: bool, *, sibling: bool = False, reworded: bool = False
+) -> Pair:
     """A pair, read."""
     query, passage = Text(question), Passage(1, RetrievedPassage(source_id="a", text=context))
     language = identify(query)
     terms = similarity.query_terms(query, language)
-    said = similarity.read(query, terms, passage) if terms else similarity.Said(0.0, {})
-    return Pair(group, article, query, passage, own, language, said)
+    said = similarity.read(query, terms, passage) if terms else similarity.QuestionShare(0.0, {})
+    return Pair(group, article, query, passage, own, language, said, sibling, reworded)
 
 
 def shares(rows: dict[str, list[dict[str, Any]]]) -> list[tuple[float, bool]]:
@@ -167,8 +199,30 @@ def pairs(rows: dict[str, list[dict[str, Any]]], questions: int) -> list[Pair]:
 
 
 def _with_passages(group: str, article: str, question: str, own: str, wrong: list[str]) -> list[Pair]:
-    text = fold_text(question) if group == "vi unaccented" else question
-    return [pair(group, article, text, own, True), *(pair(group, article, text, other, False) for other in wrong)]
+    """The question with its own passage and with wrong ones, of which all but the last are of its article."""
+    found: list[Pair] = []
+    wordings = _wordings(fold_text(question) if group == "vi unaccented" else question, group[:2])
+    for k, text in enumerate(wordings):
+        found.append(pair(group, article, text, own, True, reworded=k > 0))
+        for n, other in enumerate(wrong):
+            found.append(pair(group, article, text, other, False, sibling=n < len(wrong) - 1, reworded=k > 0))
+    return found
+
+
+def _wordings(question: str, language: str) -> list[str]:
+    """A question as it is, typed in a hurry, and behind a greeting."""
+    rng = random.Random(question)
+    return [question, _mistyped(question, rng), f"{rng.choice(GREETINGS[language])} {question}"]
+
+
+def _mistyped(question: str, rng: random.Random) -> str:
+    """A question with an error in every third word: letters that changed places, are missing or stand twice."""
+    words = question.lower().split()
+    for n in rng.sample(range(len(words)), -(-len(words) // 3)):
+        word, at = words[n], rng.randrange(max(1, len(words[n]) - 1))
+        turned = word[:at] + word[at + 1 : at + 2] + word[at : at + 1] + word[at + 2 :]
+        words[n] = rng.choice((turned, word[:at] + word[at + 1 :], word[: at + 1] + word[at:]))
+    return " ".join(words)
 
 
 def dev_pairs(folder: Path, questions: int) -> list[Pair]:
@@ -208,13 +262,17 @@ def fitted(features: Any, own: Any) -> Any:
     return weights
 
 
-def fit_map(doubtful: list[Pair]) -> similarity.Map:
-    """The map that tells own passages best where shared content leaves doubt."""
-    cosines = [similarity.nearest_piece(embed, p.query, p.passage, p.said) for p in doubtful]
+def fit_map(doubtful: list[Pair], right_to_wrong: float = 1.0) -> similarity.Map:
+    """The map that tells own passages best where shared content is no help, for so many right ones to a wrong one of the same language."""
+    cosines = [
+        max(similarity.nearest_piece(embed, asked, p.passage, p.said) for asked in similarity.asking(p.query))
+        for p in doubtful
+    ]
     features = [[p.said.share, near, float(p.across)] for p, near in zip(doubtful, cosines, strict=True)]
     weights = fitted(np.array(features), np.array([float(p.own) for p in doubtful]))
-    share, cosine, across, bias = (round(float(w), 3) for w in weights)
-    return similarity.Map(share=share, cosine=cosine, across=across, bias=bias)
+    share, cosine, across, bias = map(float, weights)
+    odds = math.log(right_to_wrong)
+    return similarity.Map(*(round(value, 3) for value in (share, cosine, across - odds, bias + odds)))
 
 
 def fit(rows: dict[str, list[dict[str, Any]]], questions: int) -> list[str]:
@@ -222,21 +280,28 @@ def fit(rows: dict[str, list[dict[str, Any]]], questions: int) -> list[str]:
     found = shares(rows)
     points = curve(found)
     known = [p for p in pairs(rows, questions) if p.group != "vi unaccented" and not p.held_out]
-    doubtful = [p for p in known if p.doubtful(points)]
-    scale = fit_map(doubtful)
+    searched = [p for p in known if p.promising(points) and not p.reworded]
+    brought = [p for p in known if p.doubtful(points) and not p.sibling]
     return [
         "# Share of the question that a passage speaks of (left) and the similarity it is worth (right); linear between.",
         f"# Fitted by training/fit_similarity.py on {len(found)} pairs of question and passage.",
         "curve:",
         *(f"  - [{x}, {y}]" for x, y in points),
-        "# The embedding model is asked between these; across languages, where little is shared, from 0.",
-        f"hopeless: {HOPELESS}",
+        "# Where no passage is as clear as this, the embedding model is asked.",
         f"clear: {CLEAR}",
-        "# There: log odds from the share, the cosine of the nearest piece, and whether the languages differ.",
-        f"# Fitted by training/fit_similarity.py on {len(doubtful)} pairs, {sum(p.own for p in doubtful)} of them right.",
+        "# Log odds from the share, the cosine of the nearest piece, and whether the languages differ. `map` is for passages that our own",
+        f"# search has found, among which something is always nearest; fitted by training/fit_similarity.py on {_counted(searched)}.",
         "map:",
-        *(f"  {name}: {value}" for name, value in asdict(scale).items()),
+        *(f"  {name}: {value}" for name, value in asdict(fit_map(searched)).items()),
+        "# `gate` is for passages that a caller brings, of which one in eleven is taken to speak of another matter;",
+        f"# fitted on {_counted(brought)}.",
+        "gate:",
+        *(f"  {name}: {value}" for name, value in asdict(fit_map(brought, RIGHT_TO_WRONG)).items()),
     ]
+
+
+def _counted(pairs: list[Pair]) -> str:
+    return f"{len(pairs)} pairs, {sum(p.own for p in pairs)} of them right"
 
 
 def area(right: Any, wrong: Any) -> float:
@@ -287,7 +352,7 @@ def main() -> None:
     lines = fit(rows, options.questions)
     print("\n".join(lines))
     if options.write:
-        target = Path(similarity.__file__).with_name("rules") / "similarity.yaml"
+        target = Path(languages.__file__).with_name("similarity.yaml")
         target.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 

@@ -91,7 +91,7 @@ class Visitor:
 
     def token(self) -> str:
         """The token that forms carry."""
-        return re.findall(r'name="form_token" value="([0-9a-f]+)"', self.get("/sign-in").text)[0]
+        return str(re.findall(r'name="form_token" value="([0-9a-f]+)"', self.get("/sign-in").text)[0])
 
     def sign_in(self, key: str) -> httpx.Response:
         """Sign in with a key."""

@@ -10,7 +10,7 @@ from tests.service.conftest import Service, Start
 
 def shown(someone: Visitor, path: str = "/review") -> str:
     """The trace that is to be reviewed."""
-    return re.findall(r'name="trace" value="([^"]+)"', someone.get(path).text)[0]
+    return str(re.findall(r'name="trace" value="([^"]+)"', someone.get(path).text)[0])
 
 
 def test_two_reviewers_work_through_a_week_without_meeting(start: Start, visitor: NewVisitor) -> None:

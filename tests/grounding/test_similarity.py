@@ -106,28 +106,91 @@ def test_the_model_lifts_what_words_leave_in_doubt(query: str, passage: str) -> 
     ],
 )
 def test_what_no_passage_speaks_of_is_far_from_all(query: str, model: Embed | None) -> None:
-    """No wrong passage, in either language, comes near the lowest threshold."""
-    assert max(figures(query, [MARS, SCHOOL, VE, LEAVE], model)) < 0.2
+    """No wrong passage, in either language, reaches the lowest threshold."""
+    assert max(figures(query, [MARS, SCHOOL, VE, LEAVE], model)) < 0.45
 
 
 @pytest.mark.parametrize(
     ("query", "texts"),
     [
         pytest.param("How many moons does Mars have?", [VE, MARS], id="one passage is clear"),
-        pytest.param("What is the capital of Australia?", [MARS, SCHOOL], id="nothing is shared in one language"),
-        pytest.param("gio mo cua cua thu vien", [VE, LEAVE], id="Vietnamese without accents"),
-        pytest.param("What about it?", [MARS, VE], id="a question without content"),
-        pytest.param("Tell me of the planet. " * 60, [MARS, VE], id="a page instead of a question"),
         pytest.param("How many moons does Mars have?", [], id="no passage"),
     ],
 )
 def test_the_model_is_not_asked(query: str, texts: list[str]) -> None:
-    """Where words are clear, or the model could not read the question, the figures are those from words."""
+    """Where words are clear the figures are those from words."""
     model = Told(0.99)
 
     found = figures(query, texts, model)
 
     assert (model.asked, found) == ([], figures(query, texts, None))
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        pytest.param("What is the capital of Australia?", [MARS, SCHOOL], id="nothing is shared in one language"),
+        pytest.param("hoc phi mot hoc ky het bao nhieu", [MARS, LEAVE], id="Vietnamese without accents"),
+        pytest.param("What about it?", [MARS, VE], id="a question without content"),
+        pytest.param("Tell me of the planet. " * 60, [MARS, VE], id="a page instead of a question"),
+        pytest.param("What is the capital of Australia?", [f"Room {n} is painted in the colour {n}." for n in range(64)], id="more passages than are read in pieces"),
+    ],
+)  # fmt: skip
+def test_shared_words_alone_never_refuse(query: str, texts: list[str]) -> None:
+    """Whatever words leave far off is read by the model, every passage of it, and what that finds near is near."""
+    found = figures(query, texts, Told(0.99))
+
+    assert max(figures(query, texts, None), default=0.0) < 0.45
+    assert max(found) >= 0.45
+
+    model = Told(0.3)
+    assert max(figures(query, texts, model)) < 0.45
+    assert len(model.asked) > len(texts)
+
+
+HOURS = "The museum opens at 9 am and closes at 5 pm every day except Monday. Admission costs 12 euros for adults."
+RETURNS = (
+    "We accept returns of unused gear within 30 days of delivery. Refunds are paid to the original card within 14 days."
+)
+STAFF = "New staff get 14 days of paid leave in the first year. Unused leave expires on 31 March."
+PHI = "Phí rút tiền tại ATM khác ngân hàng là 3.300 đồng mỗi lần. Phí chuyển khoản nội bộ được miễn."
+
+
+@pytest.mark.parametrize(
+    ("query", "passage"),
+    [
+        pytest.param("Hi there! Hope you are having a great day. When does the museum open?", HOURS, id="behind a greeting"),
+        pytest.param("Hello team, hope all is well! How many vacation days does a new hire get?", STAFF, id="behind a greeting, in other words"),
+        pytest.param("Good morning, I bought a tent last week and it is still in its box. Could you tell me how long I have to send it back?", RETURNS, id="behind a story"),
+        pytest.param("Xin chào, cho mình hỏi rút tiền ở cây ATM khác mất bao nhiêu phí ạ?", PHI, id="behind a greeting in Vietnamese"),
+        pytest.param("wehn does the museum opne", HOURS, id="typing errors"),
+        pytest.param("how lng can i retrun stuff", RETURNS, id="typing errors and another word"),
+        pytest.param("What do I pay to get in?", HOURS, id="synonyms"),
+        pytest.param("How much holiday do newcomers have?", STAFF, id="synonyms for everything"),
+        pytest.param("Lấy tiền mặt ở máy của nhà băng khác tốn mấy đồng?", PHI, id="synonyms in Vietnamese"),
+        pytest.param("Bao lâu thì tôi nhận lại được tiền?", RETURNS, id="Vietnamese question, English passage"),
+        pytest.param("What does taking out cash at a machine of another bank cost?", PHI, id="English question, Vietnamese passage"),
+        pytest.param("chào bạn, rut tien o ATM khac mat bao nhieu vay?", PHI, id="Vietnamese half without accents"),
+    ],
+)  # fmt: skip
+def test_a_right_question_is_not_refused(query: str, passage: str) -> None:
+    """However it is worded, a question that the passage answers passes the threshold of facts."""
+    assert figures(query, [SCHOOL, passage], embed)[1] >= 0.45
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("Hi! Hope you are well. What is the tax rate in Norway?", id="behind a greeting"),
+        pytest.param("Hwo tall is Muont Fiji?", id="typing errors"),
+        pytest.param("Who won the 2018 World Cup?", id="in English"),
+        pytest.param("Truyện Kiều do ai viết?", id="in Vietnamese"),
+        pytest.param("How do I reset my router password?", id="about something else"),
+    ],
+)
+def test_a_wrong_question_is_still_refused(query: str) -> None:
+    """A question that no passage speaks of stays below the threshold of facts."""
+    assert max(figures(query, [HOURS, RETURNS, STAFF, PHI, SCHOOL], embed)) < 0.45
 
 
 def test_a_given_figure_that_is_clear_spares_the_model() -> None:
@@ -180,7 +243,7 @@ def test_the_order_of_passages_changes_no_figure() -> None:
 
 def test_other_passages_change_no_figure() -> None:
     """Among wrong passages, each has the figure that it has alone."""
-    query = "What does it cost to swim in the lake?"
+    query = "What does it cost to rent a kayak?"
     texts = [LEAVE, "Hồ nước rộng 40 ha.", SCHOOL]
 
     assert figures(query, texts, embed) == [figures(query, [text], embed)[0] for text in texts]
@@ -222,10 +285,10 @@ def test_the_piece_that_shares_most_is_read() -> None:
 UNIT = st.floats(0, 1)
 
 
-@given(share=UNIT, cosine=UNIT, more=UNIT, apart=st.booleans())
-def test_the_map_rises(share: float, cosine: float, more: float, apart: bool) -> None:
+@given(kind=st.sampled_from(["map", "gate"]), share=UNIT, cosine=UNIT, more=UNIT, apart=st.booleans())
+def test_the_maps_rise(kind: str, share: float, cosine: float, more: float, apart: bool) -> None:
     """More shared content or a nearer piece never lowers a figure, and every figure is a probability."""
-    scale = Map(**load("similarity")["map"])
+    scale = Map(**load("similarity")[kind])
 
     low = scale(share, cosine, apart)
 

@@ -16,9 +16,9 @@ from stillme.errors import StillMeError
 from stillme.guard import Guard, Occurrence
 from stillme.llm.client import CallLimits
 from stillme.llm.providers import OpenAICompatible
-from stillme.service.openai.completions import completions_routes
 from stillme.service.openai.guarded import Parts
 from stillme.service.openai.litellm import litellm_routes
+from stillme.service.openai.routes import openai_routes
 from stillme.service.problems import ProblemError, answer_problem
 from tests.chat.upstream import Play, Upstream
 from tests.service.serving import served
@@ -94,21 +94,25 @@ def app_of(parts: Parts, *close: Any) -> FastAPI:
     app = FastAPI(lifespan=lifespan)
     app.add_exception_handler(StillMeError, answer_problem)
     app.add_exception_handler(ProblemError, answer_problem)
-    app.include_router(completions_routes(parts))
+    app.include_router(openai_routes(parts))
     app.include_router(litellm_routes(parts))
     return app
 
 
 @contextmanager
 def guarding(
-    *script: Play, policy: Mapping[str, Any] | None = None, guard: Guard | None = None, **parts: Any
+    *script: Play,
+    policy: Mapping[str, Any] | None = None,
+    guard: Guard | None = None,
+    model: str = "served-model",
+    **parts: Any,
 ) -> Iterator[Guarding]:
-    """A guard in front of a model server that plays the script."""
+    """A guard in front of a model server that plays the script; `model` is what an operator calls its model."""
     kept = Kept()
     guard = guard or Guard({"mode": "enforce", **(policy or {})}, audit=kept)
     with Upstream(*script) as upstream:
-        server = OpenAICompatible("upstream", upstream.url, model="served-model", limits=CallLimits(retries=0))
-        made = Parts(guard, in_a_thread, lambda _: "key:tests", **{"upstream": server, **parts})
+        server = OpenAICompatible("upstream", upstream.url, model=model, limits=CallLimits(retries=0))
+        made = Parts(guard, in_a_thread, **{"caller": lambda _: "key:tests", "upstream": server, **parts})
         with served(app_of(made, server)) as url:
             yield Guarding(url, upstream, kept)
 

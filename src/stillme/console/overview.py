@@ -90,10 +90,8 @@ def _round_up(most: int) -> int:
     """The next even number that reads well."""
     if most <= 2:
         return 2
-    unit = 10 ** (len(str(most)) - 1)
-    return next(
-        n for n in (unit, 2 * unit, 4 * unit, 6 * unit, 8 * unit, 10 * unit) if (n >= most and n % 2 == 0) or n >= most
-    )
+    unit = int(10 ** (len(str(most)) - 1))
+    return next(n * unit for n in (1, 2, 4, 6, 8, 10) if n * unit >= most)
 
 
 async def show(visit: Visit) -> Response:

@@ -68,7 +68,7 @@ async def submit(visit: Visit) -> Response:
     }
     await visit.api("POST", "/v1/reviews", body=body)
     queue = form.text("queue") if form.text("queue") in QUEUES else QUEUES[0]
-    response = RedirectResponse(_address(queue, form.text("week"), [], last=form.text("trace")), 303)
+    response: Response = RedirectResponse(_address(queue, form.text("week"), [], last=form.text("trace")), 303)
     if visit.request.headers.get("x-fragment"):
         response = Response(status_code=204)
     if body["reviewer"]:

@@ -168,4 +168,4 @@ def _lines(text: str) -> str:
 
 
 def _one_of(value: str | None, known: Sequence[str]) -> str:
-    return value if value in known else known[0]
+    return value if value is not None and value in known else known[0]

@@ -2,8 +2,10 @@
 
 The computed figure is on a 0..1 scale on which the policy's thresholds make sense: it is the share of the question's content that the
 passage speaks of, half of it measured on the passage as a whole and half on its best statement, mapped by a fitted curve.
-Where that leaves every passage in doubt, an embedding model is asked, if there is one: the nearest piece of the passage and the
-share together give the figure, by a fitted logistic map. Vietnamese typed without accents it cannot read, and it is not asked.
+Where that is not clear of any passage, an embedding model is asked, if there is one: the nearest piece of the passage and the
+share together give the figure, by a fitted logistic map. Shared words alone then never make a passage a wrong one. Of a question with
+words around it (a greeting, a story) the sentences that ask count; Vietnamese typed without accents is read in the spelling of the
+passages. Without a model words decide alone.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.languages import compiled, has, is_served, load, word_rules
 from stillme.text.concepts import text_concepts
-from stillme.text.sentences import Sentence
+from stillme.text.sentences import Sentence, split
+from stillme.text.spelling import respelt
 from stillme.text.tokens import Text
 
 __all__ = [
@@ -27,8 +30,8 @@ __all__ = [
     "Map",
     "QuestionShare",
     "across",
+    "asking",
     "curve",
-    "in_doubt",
     "missing_terms",
     "nearest_piece",
     "query_terms",
@@ -40,9 +43,12 @@ __all__ = [
 PIECE: Final = 180
 # Of a passage the piece that shares most with the question is read (more tell right from wrong no better),
 # or the first ones where none shares anything.
-PIECES_UNGUIDED: Final = 3
-PIECES_OF_A_REQUEST: Final = 8
+PIECES_UNGUIDED: Final = 6
+# So many pieces are read at most, but one of every passage.
+PIECES_OF_A_REQUEST: Final = 24
 LONGEST_QUESTION: Final = 1000
+MOST_ASKED: Final = 3
+"""So many sentences of a question that ask something are looked at, the last ones."""
 
 
 class Embed(Protocol):
@@ -86,35 +92,63 @@ def similarities(
 
     `thorough` asks it about every passage, whatever words are shared, and the higher figure holds.
     """
-    computed = [k for k, passage in enumerate(passages) if passage.given.similarity is None]
-    terms = query_terms(query, language) if computed else []
-    said = {k: read(query, terms, passages[k]) for k in computed if terms}
-    found = [
-        curve(said[k].share, _points()) if k in said else passage.given.similarity or 0.0
-        for k, passage in enumerate(passages)
-    ]
-    if embed is None or not _legible(query, language):
-        return found
     if thorough:
-        return [
-            max(found[k], _read_whole(embed, query, language, passages[k], said[k])) if k in said else found[k]
-            for k in range(len(found))
-        ]
-    if max(found, default=0.0) >= _clear():
+        return _thorough(query, passages, language, embed)
+    best: list[float] | None = None
+    for asked in asking(query):
+        found = _figures(asked, passages, language, embed)
+        best = found if best is None else list(map(max, best, found))
+        if max(best, default=0.0) >= _clear():
+            break
+    return best or []
+
+
+def asking(query: Text) -> list[Text]:
+    """What is asked: the sentences of a question that ask by their mark, and the whole of it, which may say what they are about."""
+    sentences = [query.raw[s.start : s.end].rstrip() for s in split(query, ())]
+    asked = [Text(sentence) for sentence in sentences if sentence.endswith("?")] if len(sentences) > 1 else []
+    return [*asked[-MOST_ASKED:], query]
+
+
+def _figures(query: Text, passages: Sequence[Passage], language: str, embed: Embed | None) -> list[float]:
+    said = _read_all(query, passages, language)
+    found = _from_words(passages, said)
+    if embed is None or max(found, default=0.0) >= _clear():
         return found
-    doubtful = {k: (passages[k], said[k]) for k in said if in_doubt(found[k], language, passages[k])}
-    for k, figure in _asked(embed, query, language, doubtful).items():
+    doubtful = {k: (passages[k], said[k]) for k in said}
+    for k, figure in _asked(embed, _legible(query, passages, language), language, doubtful).items():
         found[k] = figure
     return found
 
 
+def _thorough(query: Text, passages: Sequence[Passage], language: str, embed: Embed | None) -> list[float]:
+    said = _read_all(query, passages, language)
+    found = _from_words(passages, said)
+    if embed is None:
+        return found
+    read_as = _legible(query, passages, language)
+    return [
+        max(found[k], _read_whole(embed, read_as, language, passages[k], said[k])) if k in said else found[k]
+        for k in range(len(found))
+    ]
+
+
+def _read_all(query: Text, passages: Sequence[Passage], language: str) -> dict[int, QuestionShare]:
+    """What each passage without a given figure says of the question's content."""
+    computed = [k for k, passage in enumerate(passages) if passage.given.similarity is None]
+    terms = query_terms(query, language) if computed else []
+    return {k: read(query, terms, passages[k]) if terms else QuestionShare(0.0, {}) for k in computed}
+
+
+def _from_words(passages: Sequence[Passage], said: dict[int, QuestionShare]) -> list[float]:
+    return [
+        curve(said[k].share, _points()) if k in said else passage.given.similarity or 0.0
+        for k, passage in enumerate(passages)
+    ]
+
+
 def _read_whole(embed: Embed, query: Text, language: str, passage: Passage, said: QuestionShare) -> float:
-    return _map()(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
-
-
-def in_doubt(figure: float, language: str, passage: Passage) -> bool:
-    """Whether a figure from shared content leaves open if the passage is the one asked for; across languages a low one says nothing."""
-    return figure < _clear() and (figure > _hopeless() or across(language, passage))
+    return _map("map")(said.share, nearest_piece(embed, query, passage, said), across(language, passage))
 
 
 def across(language: str, passage: Passage) -> bool:
@@ -122,9 +156,14 @@ def across(language: str, passage: Passage) -> bool:
     return is_served(language) and language != passage.language
 
 
-def _legible(query: Text, language: str) -> bool:
-    """Whether the model can read the question as one: with its accents, and not a page of text."""
-    return (query.accented or not has(language, "accents")) and len(query.raw) <= LONGEST_QUESTION
+def _legible(query: Text, passages: Sequence[Passage], language: str) -> Text:
+    """The question as the model can read it: with its accents, and of a page of text the end."""
+    if has(language, "accents") and not query.accented:
+        query = Text(" ".join(respelt(query, [passage.text for passage in passages]).tokens))
+    if len(query.raw) <= LONGEST_QUESTION:
+        return query
+    start = bisect_right(query.starts, len(query.raw) - LONGEST_QUESTION)
+    return Text(query.raw[query.starts[min(start, len(query.starts) - 1)] :]) if query.starts else query
 
 
 def _asked(
@@ -139,10 +178,10 @@ def _asked(
     ]
     question = embed([query.raw], "query")[0] if queue else None
     # By text where the rest is equal: the order in which passages were given changes no figure.
-    for _, _, piece, k in sorted(queue)[:PIECES_OF_A_REQUEST]:
+    for _, _, piece, k in sorted(queue)[: max(PIECES_OF_A_REQUEST, len(doubtful))]:
         passage, said = doubtful[k]
         cosine = round(float(embed([piece], "passage")[0] @ question), 4)
-        figure = _map()(said.share, cosine, across(language, passage))
+        figure = _map("gate")(said.share, cosine, across(language, passage))
         found[k] = max(figure, found.get(k, 0.0))
         if figure >= _clear():
             break
@@ -289,18 +328,19 @@ def _points() -> list[tuple[float, float]]:
 
 
 @compiled
-def _map() -> Map:
-    return Map(**{name: float(value) for name, value in load("similarity")["map"].items()})
+def _maps() -> dict[str, Map]:
+    loaded = load("similarity")
+    return {kind: Map(**{name: float(value) for name, value in loaded[kind].items()}) for kind in ("map", "gate")}
+
+
+def _map(kind: str) -> Map:
+    """The map for passages that we found ourselves, among which something is always nearest, or for those that a caller brings."""
+    return _maps()[kind]
 
 
 @compiled
 def _clear() -> float:
     return float(load("similarity")["clear"])
-
-
-@compiled
-def _hopeless() -> float:
-    return float(load("similarity")["hopeless"])
 
 
 def curve(value: float, points: Sequence[tuple[float, float]]) -> float:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from stillme.errors import BackendError, InputError, shown
 from stillme.llm.addresses import is_loopback
 from stillme.llm.breaker import Breaker, Call
-from stillme.llm.endpoint import Endpoint
+from stillme.llm.endpoint import OPERATION, Endpoint
 from stillme.llm.wire import FaultError
 
 if TYPE_CHECKING:
@@ -103,20 +103,21 @@ class Client:
         """The body of an answer in JSON; one that breaks off is asked for again."""
 
         async def attempt(call: Call) -> bytes:
-            async with self._read(
-                await self._attempt(content, JSON_TYPE, deadline, call), JSON_TYPE, deadline
-            ) as pieces:
+            begun = await self._attempt(content, JSON_TYPE, OPERATION, deadline, call)
+            async with self._read(begun, JSON_TYPE, deadline) as pieces:
                 return b"".join([piece async for piece in pieces])
 
         return await self._with_retries(attempt, deadline)
 
     @asynccontextmanager
-    async def reply(self, content: bytes, accept: str) -> AsyncIterator[tuple[AsyncIterator[bytes], Call]]:
-        """The bytes of an answer as they arrive; once it has begun, it is not asked for again."""
+    async def reply(
+        self, content: bytes | None, accept: str, operation: str = OPERATION
+    ) -> AsyncIterator[tuple[AsyncIterator[bytes], Call]]:
+        """The bytes of an answer as they arrive; once it has begun, it is not asked for again. Without content it is a GET."""
         deadline = time.monotonic() + self.limits.total_s
 
         async def attempt(call: Call) -> _Reply:
-            return await self._attempt(content, accept, deadline, call)
+            return await self._attempt(content, accept, operation, deadline, call)
 
         begun = await self._with_retries(attempt, deadline)
         async with self._read(begun, accept, deadline) as pieces:
@@ -162,13 +163,13 @@ class Client:
 
     # one exchange
 
-    async def _attempt(self, content: bytes, accept: str, deadline: float, call: Call) -> _Reply:
+    async def _attempt(self, content: bytes | None, accept: str, operation: str, deadline: float, call: Call) -> _Reply:
         """One try: a response with status 200, or a fault that the breaker was told of."""
         try:
             first_by = deadline
             if accept == EVENTS_TYPE:
                 first_by = min(deadline, time.monotonic() + self.limits.first_byte_s)
-            response = await self._send(content, accept, first_by)
+            response = await self._send(content, accept, operation, first_by)
             if response.status_code != OK:
                 try:
                     raise await self._status_fault(response, first_by)
@@ -201,14 +202,15 @@ class Client:
             reply.call.given_up()
             await reply.response.aclose()
 
-    async def _send(self, content: bytes, accept: str, first_by: float) -> httpx.Response:
+    async def _send(self, content: bytes | None, accept: str, operation: str, first_by: float) -> httpx.Response:
         """The head of the response; its body is still to be read."""
         httpx = httpx_module()
         http = self._connected()
         headers = {"Content-Type": JSON_TYPE, "Accept": accept, "Accept-Encoding": "identity", "User-Agent": "stillme"}
         if self.endpoint.api_key is not None:
             headers["Authorization"] = f"Bearer {self.endpoint.api_key}"
-        request = http.build_request("POST", self.endpoint.url, content=content, headers=headers)
+        method = "GET" if content is None else "POST"
+        request = http.build_request(method, self.endpoint.at(operation), content=content, headers=headers)
         try:
             async with asyncio.timeout(max(0.0, first_by - time.monotonic())):
                 return await http.send(request, stream=True, follow_redirects=False)

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from stillme.errors import InputError, shown
 from stillme.llm.addresses import PORTS, is_loopback
 
-__all__ = ["Endpoint", "check_model"]
+__all__ = ["OPERATION", "Endpoint", "check_model"]
 
 OPERATION: Final = "/chat/completions"
 LONGEST_NAME: Final = 200
@@ -25,6 +25,10 @@ class Endpoint:
     authority: str
     """Host and, where it is not the usual one, port."""
     api_key: str | None = field(default=None, repr=False)
+
+    def at(self, operation: str) -> str:
+        """The address of another operation of the same server."""
+        return f"{self.url.removesuffix(OPERATION)}{operation}"
 
     @classmethod
     def of(cls, url: str, model: str, api_key: str | None, *, allow_insecure: bool) -> Endpoint:

@@ -13,7 +13,7 @@ from stillme.llm.addresses import PinnedTransport, Resolve, is_public, resolved
 from stillme.llm.breaker import Breaker, Call
 from stillme.llm.client import EVENTS_TYPE, JSON_TYPE, CallLimits, Client, httpx_module, tls_context
 from stillme.llm.confidence import generation_confidence, token_logprobs
-from stillme.llm.endpoint import Endpoint, check_model
+from stillme.llm.endpoint import OPERATION, Endpoint, check_model
 from stillme.llm.messages import Delta, Generation, Prompt
 from stillme.llm.wire import (
     NO_TEXT,
@@ -41,6 +41,14 @@ ADVICE: Final = {
 # What we ask for of our own accord, and do without where a server refuses it, in the order in which that is tried.
 OPTIONAL: Final = ("logprobs", "max_tokens", "seed", "stream_options", "temperature")
 MOST_MODELS_REMEMBERED: Final = 256
+
+
+Shape = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def as_it_is(value: dict[str, Any]) -> dict[str, Any]:
+    """An answer that has the shape of a chat completion, or of a chunk of one."""
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,25 +165,37 @@ class OpenAICompatible:
             usage=said.usage,
         )
 
-    async def complete(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The completion object for a body that is forwarded as it is; `stream` is set to false."""
-        async with self._reply({**body, "stream": False}, JSON_TYPE) as (pieces, _):
-            whole = json_object(b"".join([piece async for piece in pieces]))
+    async def complete(
+        self, body: Mapping[str, Any], operation: str = OPERATION, shape: Shape = as_it_is
+    ) -> dict[str, Any]:
+        """The completion object for a body that is forwarded as it is; `stream` is set to false.
+
+        `shape` makes a chat completion of what another operation answers.
+        """
+        async with self._reply({**body, "stream": False}, JSON_TYPE, operation) as (pieces, _):
+            whole = shape(json_object(b"".join([piece async for piece in pieces])))
             check_completion(whole)
         return whole
 
-    async def complete_stream(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    async def ask(self, operation: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The JSON object that another operation of the server answers; without a body it is a GET."""
+        async with self._reply(body, JSON_TYPE, operation) as (pieces, _):
+            return json_object(b"".join([piece async for piece in pieces]))
+
+    async def complete_stream(
+        self, body: Mapping[str, Any], operation: str = OPERATION, shape: Shape = as_it_is
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """The chunk objects for a body that is forwarded as it is, each as it arrives; `stream` is set to true.
 
         It ends after every choice that began has a finish_reason, else with an UpstreamError.
         """
-        async with self._reply({**body, "stream": True}, EVENTS_TYPE) as (pieces, call):
+        async with self._reply({**body, "stream": True}, EVENTS_TYPE, operation) as (pieces, call):
             choices = Choices()
             async with aclosing(events(pieces)) as found:
                 async for kind, data in found:
                     if data.strip() == "[DONE]":
                         break
-                    chunk = choices.checked(json_object(data), kind)
+                    chunk = choices.checked(shape(json_object(data)), kind)
                     call.arrived()
                     yield chunk
             choices.check_finished()
@@ -249,10 +269,12 @@ class OpenAICompatible:
         return text
 
     @asynccontextmanager
-    async def _reply(self, body: Mapping[str, Any], accept: str) -> AsyncIterator[tuple[AsyncIterator[bytes], Call]]:
+    async def _reply(
+        self, body: Mapping[str, Any] | None, accept: str, operation: str
+    ) -> AsyncIterator[tuple[AsyncIterator[bytes], Call]]:
         """The bytes of an answer as they arrive; a fault is an error that names this server."""
         try:
-            async with self._client.reply(_written(body), accept) as reply:
+            async with self._client.reply(None if body is None else _written(body), accept, operation) as reply:
                 yield reply
         except FaultError as fault:
             raise self._error(fault) from None

@@ -38,9 +38,11 @@ from stillme.service.limits import Pool
 from stillme.service.metrics import Metrics
 from stillme.service.middleware import Door
 from stillme.service.modes import endpoint_modes
-from stillme.service.openai.completions import completions_routes
+from stillme.service.openai.evidence.formats import formats_from
 from stillme.service.openai.guarded import Parts as GuardedParts
 from stillme.service.openai.litellm import GuardrailRequest, litellm_routes
+from stillme.service.openai.remembered_calls import shared_calls
+from stillme.service.openai.routes import openai_routes
 from stillme.service.openapi import problems, with_components
 from stillme.service.overview import Overview, PromotionRequest
 from stillme.service.problems import Problem, ProblemError, answer_problem
@@ -195,7 +197,7 @@ def create_app(parts: Parts) -> ASGIApp:
     Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings).add_to(app)
     Chat(parts.pipeline, parts.pool, parts.settings, parts.metrics).add_to(app)
     sessions = _add_console(app, parts)
-    for routes in (completions_routes, litellm_routes):
+    for routes in (openai_routes, litellm_routes):
         app.include_router(routes(_guarded(parts)))
     _add_health(app, parts)
     _add_docs(app)
@@ -209,7 +211,9 @@ def create_app(parts: Parts) -> ASGIApp:
         allow_origins=list(parts.settings.origins),
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["authorization", "content-type", "x-api-key", "x-stillme-response"],
-        expose_headers=[f"x-stillme-{name}" for name in ("decision", "action", "verified", "reasons", "trace-id")],
+        expose_headers=[
+            f"x-stillme-{name}" for name in ("decision", "action", "verified", "reasons", "evidence", "trace-id")
+        ],
     )
 
 
@@ -245,6 +249,8 @@ def _guarded(parts: Parts) -> GuardedParts:
         retriever=pipeline.retriever,
         allow_caller_urls=pipeline.router.takes_urls,
         sources=parts.settings.source_roles,
+        calls=shared_calls(parts.settings.audit_store, Path(parts.settings.data)),
+        formats=formats_from(parts.settings.evidence_formats, parts.settings.user_templates),
     )
 
 
@@ -306,19 +312,21 @@ def _add_docs(app: FastAPI) -> None:
 
 
 def _add_errors(app: FastAPI) -> None:
-    async def http_error(_: Request, error: Exception) -> Response:
+    async def http_error(request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 500)
         headers = getattr(error, "headers", None) or {}
         details = {
             404: "there is no such path: /docs lists what there is",
             405: "this path takes another method: see /docs",
         }
-        return Problem(status, details.get(status, str(getattr(error, "detail", ""))), headers).response()
+        return Problem(status, details.get(status, str(getattr(error, "detail", ""))), headers).response(
+            request.url.path
+        )
 
-    async def invalid(_: Request, error: Exception) -> Response:
+    async def invalid(request: Request, error: Exception) -> Response:
         found = error.errors() if isinstance(error, RequestValidationError) else []
         lines = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:3]]
-        return Problem(422, "; ".join(lines)).response()
+        return Problem(422, "; ".join(lines)).response(request.url.path)
 
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -91,7 +91,7 @@ class Door:
                 self.by_key.take(caller)
             body = await self._body(scope, receive) if scope["method"] in ("POST", "PUT", "PATCH") else None
         except (ProblemError, BackendError) as error:
-            await problem_of(error).response()(scope, receive, send)
+            await problem_of(error).response(scope["path"])(scope, receive, send)
             return
         if body is None:
             await self.app(scope, receive, send)

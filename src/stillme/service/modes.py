@@ -13,6 +13,8 @@ VERIFYING: Final = (
     "/v1/precheck",
     "/v1/verify/batch",
     "/v1/chat/completions",
+    "/v1/responses",
+    "/v1/completions",
     "/beta/litellm_basic_guardrail_api",
 )
 CHAT: Final = "/api/chat/rag"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -132,7 +132,7 @@ class Overview:
         store = self.store
         if store is None:
             raise ProblemError(Problem(404, NO_STORE))
-        return await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT)
+        return cast(Result, await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT))
 
 
 def _step(store: AuditStore, file: Path, asked: PromotionRequest, who: str) -> dict[str, Any]:

@@ -13,7 +13,16 @@ from starlette.responses import Response
 
 from stillme.errors import BackendError, InputError, PolicyError, StillMeError, UpstreamError
 
-__all__ = ["PROBLEM_TYPE", "Problem", "ProblemError", "answer_problem", "problem_of", "wire"]
+__all__ = [
+    "PROBLEM_TYPE",
+    "Problem",
+    "ProblemError",
+    "answer_problem",
+    "openai_error_body",
+    "openai_type",
+    "problem_of",
+    "wire",
+]
 
 PROBLEM_TYPE: Final = "application/problem+json"
 TITLES: Final = {
@@ -32,6 +41,16 @@ TITLES: Final = {
     502: "The model server gave no usable answer",
     503: "The service cannot do this now",
     504: "The model server did not answer in time",
+}
+# Below /v1 clients of OpenAI's are served: each error is told in its shape, at our own endpoints beside the problem document.
+OPENAI: Final = "/v1/"
+NATIVE: Final = ("/v1/verify", "/v1/precheck", "/v1/policy", "/v1/reasons", "/v1/validators", "/v1/search")
+TYPES: Final = {
+    401: "authentication_error",
+    403: "permission_error",
+    429: "rate_limit_error",
+    502: "upstream_error",
+    504: "upstream_error",
 }
 log = logging.getLogger("stillme.service")
 
@@ -61,10 +80,27 @@ class Problem:
         }
         return own | dict(self.extra)
 
-    def response(self) -> Response:
-        """The document as it is sent."""
-        body = json.dumps(self.document, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        return Response(body, self.status, {**self.headers, "cache-control": "no-store"}, media_type=PROBLEM_TYPE)
+    def response(self, path: str = "") -> Response:
+        """The document as it is sent, in the shape that whoever asks at that path reads."""
+        document, kind = self.document, PROBLEM_TYPE
+        if path.startswith(OPENAI):
+            told = openai_error_body(self.detail, openai_type(self.status))
+            is_native = path.startswith(NATIVE)
+            document, kind = (document | told, kind) if is_native else (told, "application/json")
+        body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        return Response(body, self.status, {**self.headers, "cache-control": "no-store"}, media_type=kind)
+
+
+def openai_error_body(
+    message: str, kind: str, *, code: str | None = None, param: str | None = None
+) -> dict[str, dict[str, str | None]]:
+    """An error as OpenAI's clients read it."""
+    return {"error": {"message": message, "type": kind, "code": code, "param": param}}
+
+
+def openai_type(status: int) -> str:
+    """How OpenAI calls errors of a status."""
+    return TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
 
 
 def wire(problem: Problem) -> bytes:
@@ -103,6 +139,6 @@ def problem_of(error: Exception) -> Problem:
             return Problem(500, "the service failed on this request; its log says more")
 
 
-async def answer_problem(_: Request, error: Exception) -> Response:
+async def answer_problem(request: Request, error: Exception) -> Response:
     """The exception handler of the application; what is a defect of ours, the server logs."""
-    return problem_of(error).response()
+    return problem_of(error).response(request.url.path)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
@@ -169,7 +169,7 @@ class Reviews:
         store = self.store
         if store is None:
             raise ProblemError(Problem(404, NO_STORE))
-        return await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT)
+        return cast(Result, await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT))
 
 
 def _reviewer(request: Request, said: str | None) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stillme.llm.addresses import is_loopback
-from stillme.service.openai.request_sources import APPLICATION, SOURCE_ROLES
+from stillme.service.openai.request_sources import BELIEVED, SOURCE_ROLES
 from stillme.settings import EnvironmentSettings, named, number, setting, whole
 
 __all__ = ["ServiceSettings"]
@@ -121,20 +121,31 @@ class ServiceSettings(EnvironmentSettings):
         30.0, "STILLME_SHUTDOWN_S", "how long a stopping service finishes what it accepted", number(0, 3600)
     )
 
-    upstream_url: str | None = setting(
-        None, "STILLME_UPSTREAM_URL", "the OpenAI-compatible server behind /v1/chat/completions"
-    )
+    upstream_url: str | None = setting(None, "STILLME_UPSTREAM_URL", "the OpenAI-compatible server behind the guard")
     upstream_key: str | None = setting(None, "STILLME_UPSTREAM_API_KEY", "the key that it wants")
     upstream_model: str = setting(
-        "default", "STILLME_UPSTREAM_MODEL", "the model that is asked where a request names none"
+        "default",
+        "STILLME_UPSTREAM_MODEL",
+        "the model that is asked where a request names none or `default`; as `default`, the first that the server lists",
     )
 
     source_roles: tuple[str, ...] = setting(
-        APPLICATION,
+        BELIEVED,
         "STILLME_SOURCE_ROLES",
         "which messages may carry sources, with commas between: system, developer, tool (results of tools are evidence), "
-        "user (whoever asks brings evidence)",
+        "user (the tags of whoever asks are evidence)",
         named(lambda: SOURCE_ROLES),
+    )
+    user_templates: tuple[str, ...] = setting(
+        (),
+        "STILLME_USER_TEMPLATES",
+        "which prompts of frameworks, or of your own, bring evidence in the user message that they make, with commas between: "
+        "langchain-rag, langchain-qa, llamaindex, haystack, names of STILLME_EVIDENCE_FORMATS, or all; none by default",
+    )
+    evidence_formats: str | None = setting(
+        None,
+        "STILLME_EVIDENCE_FORMATS",
+        "a YAML file of formats of your own in which evidence stands in messages: begin and end markers, or templates",
     )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
 import yaml
 from fastapi import FastAPI, Query
@@ -150,7 +150,7 @@ class Traces:
         store = self.store
         if store is None:
             raise ProblemError(Problem(404, NO_STORE))
-        return await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT)
+        return cast(Result, await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT))
 
 
 def found(store: AuditStore, trace: str) -> Record:

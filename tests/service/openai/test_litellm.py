@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
-from stillme.service.openai.litellm import RememberedCalls
-from stillme.service.openai.request_sources import Asked
+from stillme.service.openai.remembered_calls import shared_calls
 from tests.service.guarding import (
     ASKING,
     CITED,
@@ -132,7 +132,6 @@ def test_texts_without_messages() -> None:
     [
         pytest.param({"structured_messages": [{"role": "user", "content": f"<source id='p'>Admission costs 45 euros for adults.</source> {QUESTION}"}]}, id="in the question"),
         pytest.param({"structured_messages": [{"role": "user", "content": "<context>Admission costs 45 euros for adults.</context> Hi"}, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": QUESTION}]}, id="in an earlier turn"),
-        pytest.param({"structured_messages": [{"role": "user", "content": QUESTION}, {"role": "tool", "tool_call_id": "p", "content": "Admission costs 45 euros for adults."}]}, id="as the result of a tool"),
         pytest.param({"structured_messages": None, "texts": ["<source id='p'>Admission costs 45 euros for adults.</source>", QUESTION]}, id="in texts of nobody in particular"),
     ],
 )  # fmt: skip
@@ -187,19 +186,56 @@ def test_nothing_asked_is_nothing_to_check() -> None:
         assert post(guard, input_type="request", texts=[]).json() == {"action": "NONE", "verdicts": []}
 
 
-def test_calls_are_remembered_within_bounds() -> None:
-    """The oldest makes room, by number and by size; callers do not see each other's."""
-    calls = RememberedCalls(most=2, most_characters=20)
-    for name in ("a", "b", "c"):
-        calls.keep("me", name, Asked(name))
-    calls.keep("me", "c", Asked("c again"))
-    calls.keep("me", None, Asked("nobody"))
+# replicas and tools
 
-    assert [calls.find("me", name) for name in ("a", "b", "c")] == [None, Asked("b"), Asked("c again")]
-    assert calls.find("you", "b") is None
-    calls.keep("me", "long", Asked("x" * 20))
-    assert [calls.find("me", name) for name in ("b", "c", "long")] == [None, None, Asked("x" * 20)]
-    assert RememberedCalls(seconds=-1).find("me", "a") is None
+
+@pytest.mark.parametrize("texts", [[TRUE], [FALSE]], ids=["a supported answer", "a contradicted one"])
+def test_question_and_answer_may_reach_different_replicas(texts: list[str], tmp_path: Path) -> None:
+    """What one process was asked, another one verifies the answer against: LiteLLM's id of the call brings both together."""
+    store = str(tmp_path / "audit.db")
+    with (
+        guarding(calls=shared_calls(store, tmp_path)) as first,
+        guarding(calls=shared_calls(store, tmp_path)) as second,
+    ):
+        asked(first)
+        answer = answered(second, *texts)
+
+    assert answer["action"] == ("NONE" if texts == [TRUE] else "BLOCKED")
+    assert [p.text for p in second.kept.occurrences[0].request.retrieved_context] == [HOURS, PRICES]
+    assert answer["verdicts"][0]["evidence"][0]["format"] == "tags"
+
+
+def test_a_call_id_opens_nothing_else_that_is_kept() -> None:
+    """Clients of LiteLLM may choose the id: it names calls alone."""
+    with guarding() as guard:
+        asked(guard, call="answer 1")
+        answer = answered(guard, TRUE, call="call answer 1")
+
+    assert answer["action"] == "BLOCKED"
+
+
+def test_tools_are_offered() -> None:
+    """A question without sources passes where the model may call a tool; its call passes, a text from memory does not."""
+    tools = [{"type": "function", "function": {"name": "search"}}]
+    with guarding() as guard:
+        before = asked(guard, structured_messages=ASKING, tools=tools)
+        called = answered(
+            guard, tool_calls=[{"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
+        )
+        said = answered(guard, TRUE)
+
+    assert [each["action"] for each in (before, called, said)] == ["NONE", "NONE", "BLOCKED"]
+    assert called["verdicts"][0]["verified"] is False
+
+
+def test_the_result_of_a_tool_is_evidence() -> None:
+    """What the application's tool returned supports the answer."""
+    result = {"role": "tool", "tool_call_id": "p", "content": f"{HOURS} {PRICES}"}
+    with guarding() as guard:
+        asked(guard, structured_messages=[*ASKING, {"role": "assistant", "content": None, "tool_calls": [{"id": "p", "type": "function", "function": {"name": "s", "arguments": "{}"}}]}, result])  # fmt: skip
+        answer = answered(guard, "Admission costs 12 euros for adults [1].")
+
+    assert answer["action"] == "NONE"
 
 
 # the real client

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from stillme.contract import RetrievedPassage, Turn
 from stillme.errors import InputError
-from stillme.service.openai.request_sources import SOURCE_ROLES, Asked, asked_in, request_of, without_blocks
-from tests.soak import examples
+from stillme.service.openai.request_sources import APPLICATION, SOURCE_ROLES, Asked, asked_in, request_of
 
 CONTEXT = '<context><source id="faq" title="Refunds" url="https://a.example/f">14 days.</source></context>'
 FAQ = RetrievedPassage(source_id="faq", text="14 days.", title="Refunds", url="https://a.example/f")
@@ -222,7 +219,7 @@ def test_only_the_application_brings_evidence(
     messages: list[Any], question: str, passages: list[tuple[str, str]], set_aside: int
 ) -> None:
     """Nothing that a user, an assistant or a tool writes becomes a source, and nothing of it hides one."""
-    asked = asked_in({"messages": messages})
+    asked = asked_in({"messages": messages}, APPLICATION)
 
     assert asked.question == question
     assert [(p.source_id, p.text) for p in asked.passages] == passages
@@ -272,40 +269,6 @@ def test_a_tag_amid_a_tool_s_result_hides_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "left", "passages"),
-    [
-        pytest.param("<context>never closed", "<context>never closed", [], id="an open tag is text"),
-        pytest.param("a </context> b", "a </context> b", [], id="a closing tag alone is text"),
-        pytest.param("<contexts>a</contexts>", "<contexts>a</contexts>", [], id="another tag is text"),
-        pytest.param("<source id=1>a</source>", "<source id=1>a</source>", [], id="an attribute needs quotes"),
-        pytest.param("<source id='a'x>a</source>", "<source id='a'x>a</source>", [], id="junk in a tag makes it text"),
-        pytest.param("<source >a</source>b", "b", [{"text": "a"}], id="white space in a tag is fine"),
-        pytest.param(
-            "<source id='x' id='y' title='a &amp; b'>t</source>",
-            "",
-            [{"source_id": "x", "title": "a & b", "text": "t"}],
-            id="entities in attributes are read, the first of two counts",
-        ),
-        pytest.param(
-            "<context>before <source id='a'>one</source> between <source id='b'>two</source></context>",
-            "",
-            [{"source_id": "a", "text": "one"}, {"source_id": "b", "text": "two"}],
-            id="what stands between the sources of a context is no passage",
-        ),
-        pytest.param(
-            "<source>a <source id='inner'>b</source>",
-            "",
-            [{"text": "a <source id='inner'>b"}],
-            id="sources do not nest",
-        ),
-    ],
-)
-def test_tags(text: str, left: str, passages: list[dict[str, str]]) -> None:
-    """Tags are read exactly or not at all."""
-    assert without_blocks(text) == (left, passages)
-
-
-@pytest.mark.parametrize(
     ("body", "message"),
     [
         pytest.param({}, "messages must be a list", id="no messages"),
@@ -352,48 +315,3 @@ def test_a_request_carries_all_that_is_known() -> None:
     assert (request.query, request.draft_answer, request.retrieved_context) == ("How long?", "14 days [1].", (FAQ,))
     assert [turn.content for turn in request.conversation] == ["Hi", "Yes?"]
     assert request.metadata.model_dump() == {"language": "auto", "domain": None, "session_id": None, "endpoint": "x"}
-
-
-pieces = st.sampled_from(
-    [
-        "<context>",
-        "</context>",
-        "<source>",
-        "</source>",
-        "<source id='a'>",
-        "<",
-        ">",
-        "text",
-        " ",
-        '"',
-        "İ",
-        "ß",
-        "<SOURCE",
-    ]
-)
-
-
-@given(st.lists(pieces, max_size=30).map("".join))
-@settings(max_examples=examples(200), deadline=None)
-def test_nothing_is_lost_and_nothing_invented(text: str) -> None:
-    """What is left and what became passages are stretches of the text, in order."""
-    left, passages = without_blocks(text)
-
-    rest = iter(text)
-    assert all(character in rest for character in left)
-    assert all(passage["text"] in text for passage in passages)
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        pytest.param("<context>" * 100_000, 0, id="tags that never close"),
-        pytest.param("<source id='a'" * 70_000, 0, id="tags that never end"),
-        pytest.param("<source " + "a='b' " * 160_000, 0, id="one tag of a million characters"),
-        pytest.param("</source><source>" * 60_000, 59_999, id="many small sources"),
-        pytest.param("<context>" + "<source>" * 100_000 + "</context>", 1, id="sources that never close"),
-    ],
-)
-def test_a_megabyte_of_tags_is_read_in_one_go(text: str, count: int) -> None:
-    """Hostile input costs time in proportion to its length: were it quadratic, this test would not come back."""
-    assert len(without_blocks(text)[1]) == count

@@ -11,7 +11,7 @@ from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement
 from stillme.guard import Guard
 from tests.chat.upstream import stream
 from tests.service.guarding import Kept, guarding
-from tests.service.openai.test_completions import follow, said
+from tests.service.openai.test_chat_completions import follow, said
 from tests.verification.test_growing import HALDEN, HALDENS_DRAFT
 
 

@@ -15,11 +15,13 @@ from stillme.service.openai.request_sources import Asked, request_of
 __all__ = [
     "Exchange",
     "Source",
+    "calls_alone",
     "delivered_choice",
     "finish_reason",
     "precheck_choice",
 ]
 
+MOST_HEADER_CHARS: Final = 500
 JSON_FORMATS: Final = frozenset({"json_object", "json_schema"})
 
 
@@ -48,6 +50,7 @@ class Exchange:
     source: Source
     caller: str | None
     model: str
+    endpoint: str = "chat.completions"
     as_of: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
@@ -57,13 +60,37 @@ class Exchange:
         return isinstance(wanted, dict) and wanted.get("type") in JSON_FORMATS
 
     @property
+    def offers_tools(self) -> bool:
+        """Whether the model may call a tool."""
+        return self.asked.offers_tools
+
+    @property
+    def choices(self) -> int:
+        """How many answers were asked for."""
+        return int(self.body.get("n") or 1)
+
+    @property
     def notes(self) -> dict[str, Any]:
-        """What is told of the request beside the verdict."""
-        return {"sources_set_aside": self.asked.set_aside} if self.asked.set_aside else {}
+        """What is told of the request beside the verdict: what was taken as evidence, and what was not."""
+        told: dict[str, Any] = {"evidence": [taken.shown for taken in self.asked.taken]}
+        if self.asked.set_aside:
+            told["sources_set_aside"] = self.asked.set_aside
+        if self.asked.not_allowed:
+            told["template_not_allowed"] = self.asked.not_allowed
+        return told
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The same in brief: who brought passages in which format, and how many."""
+        taken = ",".join(f"{each.origin}/{each.format}={len(each.source_ids)}" for each in self.asked.taken)
+        headers = {"x-stillme-evidence": (taken or "none")[:MOST_HEADER_CHARS]}
+        if self.asked.not_allowed:
+            headers["x-stillme-template-not-allowed"] = self.asked.not_allowed
+        return headers
 
     def request(self, how: Mapping[str, Any] | None = None, **more: Any) -> VerifyRequest:
         """What the guard is asked; `how` the answer was delivered goes into the record."""
-        metadata: dict[str, Any] = {"endpoint": "chat.completions", "model": self.model, **self.notes}
+        metadata: dict[str, Any] = {"endpoint": self.endpoint, "model": self.model, **self.notes}
         if self.asked.unread:
             metadata["unread"] = list(self.asked.unread)
         if how is not None:
@@ -98,6 +125,13 @@ def delivered_choice(exchange: Exchange, choice: Mapping[str, Any], verdict: Ver
         same = {"logprobs": choice.get("logprobs")} if text == draft else {"logprobs": None}
         return {**choice, "message": {**message, **said}, **same}
     spoken = {"role": "assistant", **said, **acts_in(message)}
+    ended = finish_of(choice.get("finish_reason"))
+    return {"index": at, "message": spoken, "logprobs": None, "finish_reason": ended}
+
+
+def calls_alone(choice: Mapping[str, Any], at: int) -> dict[str, Any]:
+    """A choice whose text does not go out and whose calls of tools do."""
+    spoken = {"role": "assistant", "content": None, "refusal": None, **acts_in(choice["message"])}
     ended = finish_of(choice.get("finish_reason"))
     return {"index": at, "message": spoken, "logprobs": None, "finish_reason": ended}
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import JSONResponse, Response
 
-from stillme.contract import RetrievedPassage, Turn, Verdict
+from stillme.contract import RetrievedPassage, Turn
 from stillme.decision import STRICTNESS
 from stillme.errors import InputError
 from stillme.guard import Guard, Occurrence, shown
 from stillme.policy import Policy
-from stillme.service.openai.request_sources import APPLICATION, Asked
-from stillme.service.problems import ProblemError, problem_of
+from stillme.service.openai.evidence.formats import Formats
+from stillme.service.openai.remembered_calls import Calls, RememberedCalls
+from stillme.service.openai.request_sources import BELIEVED, Asked, Taken
+from stillme.service.problems import ProblemError, openai_error_body, openai_type, problem_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,32 +26,65 @@ if TYPE_CHECKING:
     from stillme.llm.providers import OpenAICompatible
 
 __all__ = [
+    "ERRORS",
+    "ModelNotFoundError",
     "Parts",
+    "brief",
     "delivery",
     "error_event",
     "error_response",
     "extension",
-    "openai_error",
-    "openai_error_body",
+    "may_call",
+    "only_waits",
     "strictest",
     "verdict_headers",
     "with_context",
 ]
 
 MOST_HEADER_CHARS: Final = 500
-TYPES: Final = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "invalid_request_error",
-    413: "invalid_request_error",
-    415: "invalid_request_error",
-    429: "rate_limit_error",
-    502: "upstream_error",
-    504: "upstream_error",
+# What a call of a tool may change.
+WAITING: Final = frozenset({"SourceRequired", "AmbiguousQuery"})
+ERROR_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "type"],
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "code": {"type": ["string", "null"]},
+                "param": {"type": ["string", "null"]},
+            },
+        }
+    },
 }
+ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"description": words, "content": {"application/json": {"schema": ERROR_SCHEMA}}}
+    for status, words in {
+        400: "The request cannot be served as it stands.",
+        401: "An API key is needed.",
+        403: "The API key does not allow this.",
+        404: "There is no such model.",
+        408: "It took too long.",
+        413: "The request is too large.",
+        415: "The body is not JSON.",
+        429: "Too much at once.",
+        502: "The model server gave no usable answer.",
+        503: "The service cannot do this now.",
+        504: "The model server did not answer in time.",
+    }.items()
+}
+"""What the endpoints that speak as OpenAI answer where something is wrong."""
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+class ModelNotFoundError(InputError):
+    """There is no model of that name here."""
+
+    code = "model_not_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,64 +100,55 @@ class Parts:
     """The model server that the guard stands in front of."""
     retriever: Retriever | None = None
     allow_caller_urls: bool = False
-    sources: tuple[str, ...] = APPLICATION
+    sources: tuple[str, ...] = BELIEVED
     """The roles of messages that may carry sources."""
+    formats: Formats = field(default_factory=Formats)
+    """In which formats they are found."""
+    calls: Calls = field(default_factory=RememberedCalls)
+    """What LiteLLM's calls asked."""
 
 
 # errors in OpenAI's shape, so that its clients raise their own exceptions
-
-
-def openai_error_body(
-    message: str, kind: str, *, code: str | None = None, param: str | None = None
-) -> dict[str, dict[str, str | None]]:
-    """An error as OpenAI's clients read it."""
-    return {"error": {"message": message, "type": kind, "code": code, "param": param}}
-
-
-def openai_error(
-    status: int,
-    message: str,
-    type: str | None = None,  # noqa: A002  (the name that the field has)
-    *,
-    code: str | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    """An error response in OpenAI's shape."""
-    kind = type or TYPES.get(status, "server_error")
-    return JSONResponse(openai_error_body(message, kind, code=code), status, dict(headers or {}))
 
 
 def error_response(error: Exception) -> Response:
     """Any error of ours in OpenAI's shape, with the status that its clients expect."""
     if isinstance(error, InputError):
         code = getattr(error, "code", None)
-        return openai_error(404 if code == "model_not_found" else 400, str(error), code=code)
+        status = 404 if code == "model_not_found" else 400
+        return JSONResponse(openai_error_body(str(error), openai_type(status), code=code), status)
     problem = problem_of(error)
-    return openai_error(problem.status, problem.detail, headers=problem.headers)
+    body = openai_error_body(problem.detail, openai_type(problem.status))
+    return JSONResponse(body, problem.status, dict(problem.headers))
 
 
 def error_event(error: Exception) -> dict[str, Any]:
     """An error of ours as an event of a stream."""
     if isinstance(error, InputError):
-        return openai_error_body(str(error), TYPES[400])
+        return openai_error_body(str(error), openai_type(400))
     problem = error.problem if isinstance(error, ProblemError) else problem_of(error)
-    return openai_error_body(problem.detail, TYPES.get(problem.status, "server_error"))
+    return openai_error_body(problem.detail, openai_type(problem.status))
 
 
 # the verdict in an answer
 
 
-def verdict_headers(verdict: Verdict, *, verified: bool) -> dict[str, str]:
-    """The verdict in brief, in ASCII and never long."""
-    reasons = ",".join(verdict.reasons)[:MOST_HEADER_CHARS]
+def verdict_headers(own: Mapping[str, Any], *, verified: bool) -> dict[str, str]:
+    """The verdict in brief, in ASCII and never long, from what an answer tells of it."""
     headers = {
-        "x-stillme-decision": verdict.decision.value,
-        "x-stillme-action": verdict.action,
+        "x-stillme-decision": own["decision"],
+        "x-stillme-action": own["action"],
         "x-stillme-verified": "true" if verified else "false",
-        "x-stillme-trace-id": verdict.validator_trace_id or "",
-        "x-stillme-reasons": reasons.encode("ascii", "replace").decode(),
+        "x-stillme-trace-id": own["validator_trace_id"] or "",
+        "x-stillme-reasons": ",".join(own["reasons"])[:MOST_HEADER_CHARS].encode("ascii", "replace").decode(),
     }
     return {name: value for name, value in headers.items() if value}
+
+
+def brief(own: Mapping[str, Any]) -> dict[str, Any]:
+    """What matters most of a verdict."""
+    told = {name: own[name] for name in ("decision", "action", "verified", "reasons")}
+    return told | {"trace_id": own["validator_trace_id"], "evidence": own.get("evidence", [])}
 
 
 def extension(
@@ -157,6 +183,25 @@ def strictest(occurrences: Sequence[Occurrence]) -> int:
     return max(range(len(occurrences)), key=lambda n: (STRICTNESS[occurrences[n].verdict.decision], -n))
 
 
+# calls of tools
+
+
+def may_call(occurrence: Occurrence) -> bool:
+    """Whether calls of tools may go out although the text beside them, or the question alone, does not hold: not where it is unsafe."""
+    return "EthicsAdapter" not in _against(occurrence)
+
+
+def only_waits(occurrence: Occurrence) -> bool:
+    """Whether nothing stands in the way of an answer but what the result of a tool may bring."""
+    return _against(occurrence) <= WAITING
+
+
+def _against(occurrence: Occurrence) -> frozenset[str]:
+    """The validators that stand in the way."""
+    findings = occurrence.verdict.findings
+    return frozenset(f.validator for f in findings if f.outcome in ("flagged", "errored") and f.gate == "hard")
+
+
 # the context
 
 
@@ -175,7 +220,9 @@ async def with_context(parts: Parts, asked: Asked, *, given: bool) -> Asked:
         )
         return tuple(found.passages)
 
-    return replace(bounded, passages=await parts.run(find), retrieved=True)
+    passages: tuple[RetrievedPassage, ...] = await parts.run(find)
+    taken = (Taken("retrieval", "knowledge", tuple(p.source_id for p in passages)),) if passages else ()
+    return replace(bounded, passages=passages, taken=taken, retrieved=True)
 
 
 def _recent(turns: Sequence[Turn], policy: Policy) -> tuple[Turn, ...]:

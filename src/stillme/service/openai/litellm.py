@@ -1,17 +1,15 @@
 """`POST /beta/litellm_basic_guardrail_api`: LiteLLM's generic guardrail.
 
 LiteLLM calls twice: before the model (`input_type: request`, with the messages) and after it (`response`, with the texts alone). What
-was asked is kept in between, under the id of the call, so that an answer is verified against its own question and passages.
+was asked is kept in between, under the id that LiteLLM gives the call, where every process that serves finds it: an answer is verified
+against its own question and passages, whichever process gets it.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter
@@ -25,11 +23,11 @@ from stillme.guard import Guard, Occurrence
 from stillme.guard import shown as visible
 from stillme.response import delivered
 from stillme.service.bodies import as_model, read_json
-from stillme.service.openai.guarded import Parts, delivery, strictest, with_context
+from stillme.service.openai.guarded import Parts, delivery, may_call, only_waits, strictest, with_context
 from stillme.service.openai.request_sources import EXTENSION, Asked, asked_in, request_of
 from stillme.service.openapi import body_of, problems
 
-__all__ = ["GuardrailAnswer", "GuardrailRequest", "RememberedCalls", "litellm_routes"]
+__all__ = ["GuardrailAnswer", "GuardrailRequest", "litellm_routes"]
 
 PATH: Final = "/beta/litellm_basic_guardrail_api"
 UNKNOWN: Final = (
@@ -48,6 +46,8 @@ class GuardrailRequest(BaseModel):
     texts: list[str] | None = Field(None, description="the texts of the messages, or those of the answer")
     structured_messages: list[dict[str, Any]] | None = Field(None, description="the messages, in OpenAI's shape")
     images: list[str] | None = Field(None, description="they cannot be verified")
+    tools: list[Any] | None = Field(None, description="what the model may call: what is missing may come with a result")
+    tool_calls: list[Any] | None = Field(None, description="what it calls: they pass, and are not verified")
     litellm_call_id: str | None = Field(None, max_length=512)
     litellm_trace_id: str | None = Field(None, max_length=512)
     model: str | None = None
@@ -64,41 +64,6 @@ class GuardrailAnswer(BaseModel):
     blocked_reason: str | None = None
     texts: list[str] | None = None
     verdicts: list[dict[str, Any]] = Field([], description="decision, action, reasons and trace id of each verdict")
-
-
-class RememberedCalls:
-    """What was asked, by caller and call: so many calls, so many characters, for so long; the oldest makes room."""
-
-    def __init__(self, most: int = 4_096, most_characters: int = 32_000_000, seconds: float = 900.0) -> None:
-        self._most, self._most_characters, self._seconds = most, most_characters, seconds
-        self._kept: OrderedDict[tuple[str | None, str], tuple[float, int, Asked]] = OrderedDict()
-        self._characters = 0
-        self._lock = threading.Lock()
-
-    def keep(self, caller: str | None, call: str | None, asked: Asked) -> None:
-        """Keep what a call asked."""
-        if call is None:
-            return
-        texts = [asked.question, *(p.text for p in asked.passages), *(t.content for t in asked.conversation)]
-        size = sum(map(len, texts))
-        with self._lock:
-            self._drop((caller, call))
-            self._kept[caller, call] = (time.monotonic() + self._seconds, size, asked)
-            self._characters += size
-            while len(self._kept) > self._most or self._characters > self._most_characters:
-                self._drop(next(iter(self._kept)))
-
-    def find(self, caller: str | None, call: str | None) -> Asked | None:
-        """What a call asked, if that is still known. It stays: a stream is looked at several times."""
-        with self._lock:
-            found = self._kept.get((caller, call or ""))
-            if found is None or found[0] < time.monotonic():
-                return None
-            return found[2]
-
-    def _drop(self, key: tuple[str | None, str]) -> None:
-        dropped = self._kept.pop(key, None)
-        self._characters -= dropped[1] if dropped else 0
 
 
 def litellm_routes(parts: Parts) -> APIRouter:
@@ -119,7 +84,6 @@ def litellm_routes(parts: Parts) -> APIRouter:
 @dataclass(frozen=True, slots=True)
 class _Guardrail:
     parts: Parts
-    calls: RememberedCalls = field(default_factory=RememberedCalls)
 
     async def check(self, request: Request) -> Response:
         """What LiteLLM is to do with the texts."""
@@ -130,22 +94,24 @@ class _Guardrail:
 
     async def _before(self, sent: GuardrailRequest, caller: str | None) -> GuardrailAnswer:
         """Question and context, before the model is called."""
-        found = _asked(sent, self.parts.sources)
+        found = _asked(sent, self.parts)
         if found is None:
             return GuardrailAnswer(action="NONE")  # nothing is asked: no text, or what some other kind of call sends
         asked = await with_context(self.parts, found, given=_context_given(sent))
-        self.calls.keep(caller, sent.litellm_call_id, asked)
+        calls = self.parts.calls
+        await self.parts.run(lambda: calls.keep(caller, _name(sent), asked))
         request = _request(sent, asked)
         guard = self.parts.guard
         occurrence: Occurrence = await self.parts.run(lambda: guard.examine(request, caller=caller))
-        return _answer([occurrence], [])
+        return _answer([occurrence], [], waits=asked.offers_tools and only_waits(occurrence))
 
     async def _after(self, sent: GuardrailRequest, caller: str | None) -> GuardrailAnswer:
         """The texts of an answer."""
-        asked = _asked(sent, self.parts.sources) if sent.structured_messages or _own(sent).get("question") else None
+        asked = _asked(sent, self.parts) if sent.structured_messages or _own(sent).get("question") else None
         if asked is not None:
             asked = await with_context(self.parts, asked, given=_context_given(sent))
-        asked = asked or self.calls.find(caller, sent.litellm_call_id)
+        calls = self.parts.calls
+        asked = asked or await self.parts.run(lambda: calls.find(caller, _name(sent)))
         if asked is None:
             return self._unknown()
         drafts = [text for text in sent.texts or [] if text.strip()]
@@ -155,7 +121,8 @@ class _Guardrail:
             requests = [_request(sent, asked, draft) for draft in drafts]
         guard = self.parts.guard
         occurrences: list[Occurrence] = await self.parts.run(lambda: _examined(guard, requests, caller))
-        return _answer(occurrences, sent.texts or [], read=bool(drafts))
+        waits = asked.offers_tools and bool(sent.tool_calls) and not drafts and may_call(occurrences[0])
+        return _answer(occurrences, sent.texts or [], read=bool(drafts), waits=waits)
 
     def _unknown(self) -> GuardrailAnswer:
         """An answer to nobody knows what: only enforce holds it back."""
@@ -182,11 +149,16 @@ def _own(sent: GuardrailRequest) -> Mapping[str, Any]:
     return found
 
 
+def _name(sent: GuardrailRequest) -> str | None:
+    """What a call is kept under; a client of LiteLLM may choose its id, and nothing else that is kept has such a name."""
+    return f"call {sent.litellm_call_id}" if sent.litellm_call_id is not None else None
+
+
 def _context_given(sent: GuardrailRequest) -> bool:
     return _own(sent).get("context") is not None
 
 
-def _asked(sent: GuardrailRequest, sources: Sequence[str]) -> Asked | None:
+def _asked(sent: GuardrailRequest, parts: Parts) -> Asked | None:
     """The question and its passages, or None where nothing is asked."""
     own = dict(_own(sent))
     question = own.pop("question", None)
@@ -198,7 +170,8 @@ def _asked(sent: GuardrailRequest, sources: Sequence[str]) -> Asked | None:
         messages = [{"role": "user", "content": text} for text in sent.texts or [] if text.strip()]
     if not any(_says_something(message) for message in messages):
         return None
-    return asked_in({"messages": messages, EXTENSION: own}, sources)
+    body = {"messages": messages, "tools": sent.tools, EXTENSION: own}
+    return asked_in(body, parts.sources, parts.formats)
 
 
 def _says_something(message: Any) -> bool:
@@ -208,6 +181,7 @@ def _says_something(message: Any) -> bool:
 
 def _request(sent: GuardrailRequest, asked: Asked, draft: str | None = None, **more: Any) -> VerifyRequest:
     ids = {"litellm_call_id": sent.litellm_call_id, "litellm_trace_id": sent.litellm_trace_id, "model": sent.model}
+    more["evidence"] = [taken.shown for taken in asked.taken]
     if asked.set_aside:
         more["sources_set_aside"] = asked.set_aside
     metadata = {"endpoint": "litellm", **{name: value for name, value in ids.items() if value}, **more}
@@ -217,14 +191,16 @@ def _request(sent: GuardrailRequest, asked: Asked, draft: str | None = None, **m
 # what is answered
 
 
-def _answer(occurrences: Sequence[Occurrence], texts: Sequence[str], *, read: bool = True) -> GuardrailAnswer:
+def _answer(
+    occurrences: Sequence[Occurrence], texts: Sequence[str], *, read: bool = True, waits: bool = False
+) -> GuardrailAnswer:
     """The strictest verdict decides; texts that the policy words otherwise take the place of the given ones.
 
-    Without `read` nothing of the answer was text, and nothing of it is verified.
+    Without `read` nothing of the answer was text, and nothing of it is verified. Where it `waits` for a tool nothing ends the call.
     """
     verdicts = [_brief(occurrence) | ({} if read else {"verified": False}) for occurrence in occurrences]
     worst = occurrences[strictest(occurrences)].verdict
-    if worst.action in ("block", "clarify"):
+    if worst.action in ("block", "clarify") and not waits:
         return GuardrailAnswer(action="BLOCKED", blocked_reason=worst.safe_response, verdicts=verdicts)
     judged = iter(occurrences)
     written = [delivered(next(judged).verdict, text) if text.strip() else text for text in texts]
@@ -235,7 +211,9 @@ def _answer(occurrences: Sequence[Occurrence], texts: Sequence[str], *, read: bo
 
 def _brief(occurrence: Occurrence) -> dict[str, Any]:
     verdict = visible(occurrence)
+    told = occurrence.request.metadata
     return {
+        "evidence": getattr(told, "evidence", []),
         "decision": verdict.decision.value,
         "action": verdict.action,
         "reasons": verdict.reasons,

@@ -11,7 +11,17 @@ from typing import Any, Final
 
 from stillme.llm.wire import said_in
 
-__all__ = ["acts_in", "beside_text", "draft_of", "finish_of", "frame_of", "number_or", "usage_of"]
+__all__ = [
+    "acts_in",
+    "beside_text",
+    "draft_of",
+    "finish_of",
+    "frame_of",
+    "is_number",
+    "is_word",
+    "number_or",
+    "usage_of",
+]
 
 LONGEST_WORD: Final = 128
 LONGEST_KEY: Final = 64
@@ -32,8 +42,8 @@ def draft_of(message: Mapping[str, Any]) -> tuple[str, str]:
 
 def frame_of(completion: Mapping[str, Any]) -> dict[str, Any]:
     """What a completion, or a chunk of one, says of itself: words and numbers, no text."""
-    found: dict[str, Any] = {name: completion[name] for name in WORDS if _is_word(completion.get(name))}
-    if _is_number(completion.get("created")):
+    found: dict[str, Any] = {name: completion[name] for name in WORDS if is_word(completion.get(name))}
+    if is_number(completion.get("created")):
         found["created"] = completion["created"]
     return found
 
@@ -44,15 +54,15 @@ def usage_of(value: object, depth: int = DEEPEST) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {}
     for key, used in value.items():
-        told = used if _is_number(used) else usage_of(used, depth - 1)
-        if _is_key(key) and (told or _is_number(told)):
+        told = used if is_number(used) else usage_of(used, depth - 1)
+        if _is_key(key) and (told or is_number(told)):
             found[key] = told
     return found
 
 
 def finish_of(value: object) -> str:
     """How the answer ended, in one word."""
-    return str(value) if _is_word(value) and len(str(value)) <= LONGEST_KEY else "stop"
+    return str(value) if is_word(value) and len(str(value)) <= LONGEST_KEY else "stop"
 
 
 def number_or(value: object, other: int) -> int:
@@ -73,7 +83,7 @@ def acts_in(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {name: call[name] for name in ("id", "type") if isinstance(call.get(name), str)}
-    if _is_number(call.get("index")):
+    if is_number(call.get("index")):
         found["index"] = call["index"]
     return found | {
         kind: _texts(call[kind], keys) for kind, keys in CALLED.items() if isinstance(call.get(kind), Mapping)
@@ -108,7 +118,7 @@ def beside_text(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> lis
 
 
 def _worded(value: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
-    return (name for name in names if value.get(name) and not (_is_word(value[name]) or _is_number(value[name])))
+    return (name for name in names if value.get(name) and not (is_word(value[name]) or is_number(value[name])))
 
 
 def _others(value: Mapping[str, Any], known: Any) -> Iterator[str]:
@@ -121,7 +131,7 @@ def _is_key(key: str) -> bool:
     return key.isidentifier() and key.isascii() and len(key) <= LONGEST_KEY
 
 
-def _is_word(value: object) -> bool:
+def is_word(value: object) -> bool:
     """Whether a value is a text without a blank that is no longer than a name."""
     return (
         isinstance(value, str)
@@ -132,5 +142,6 @@ def _is_word(value: object) -> bool:
     )
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,41 +1,56 @@
-"""What an OpenAI-style request asks, and the passages it brings: by an extension field, or in tags of the messages that may carry them.
+"""What an OpenAI-style request asks, and the passages it brings: by an extension field, or in the messages that may carry them.
 
     {"messages": [...], "stillme": {"context": [{"source_id": "faq-1", "text": "…"}], "language": "vi", "session_id": "s-1"}}
 
-    <source id="faq-1" title="Refunds" url="https://…">…</source> in a system or developer message; inside <context>…</context> or alone
-    <context>…</context>                                          without sources inside: one passage
-
-Whoever may write a message with sources writes the evidence. That is the application, in system and developer messages; users and
-tools only where the operator says so (`SOURCE_ROLES`), and then beside the application's sources, never in their place. A tag in
-any other message is text like all the rest. What an assistant message says is never evidence. All of it is untrusted: it is cut by
-position and never executed, and a tag that is not closed is no tag.
+Whoever may write a message with sources writes the evidence. That is the application, in system and developer messages, and the tools
+that it calls; in a user's message tags count only where the operator says so (`SOURCE_ROLES`), and the context of a prompt only where
+the operator names its template. Sources of others stand beside the application's, never in their place. What an assistant message says
+is never evidence. All of it is untrusted: it is cut by position and never executed. How evidence looks is for `evidence.formats`.
 """
 
 from __future__ import annotations
 
-import html
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Final
 
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest, parse_request
 from stillme.errors import InputError, nearest, shown
+from stillme.service.openai.evidence.block import without
+from stillme.service.openai.evidence.formats import Formats, Prompt, chunks_in
+from stillme.service.openai.evidence.tags import tagged
 from stillme.text.tokens import fold_text
 
-__all__ = ["APPLICATION", "EXTENSION", "SOURCE_ROLES", "Asked", "asked_in", "request_of", "without_blocks"]
+__all__ = ["APPLICATION", "BELIEVED", "EXTENSION", "SOURCE_ROLES", "Asked", "Taken", "asked_in", "request_of"]
 
 EXTENSION: Final = "stillme"
 KEYS: Final = ("context", "language", "session_id", "upstream_url", "upstream_api_key")
-TAGS: Final = ("context", "source")
-ATTRIBUTES: Final = {"id": "source_id", "title": "title", "url": "url", "timestamp": "timestamp"}
 TOOLS: Final = frozenset({"tool", "function"})
 APPLICATION: Final = ("system", "developer")
 """The roles of messages that the application writes: they may carry sources."""
-SOURCE_ROLES: Final = (*APPLICATION, "tool", "user")
+BELIEVED: Final = (*APPLICATION, "tool")
+"""The roles that carry sources where an operator says nothing: what a tool returns, the application has called for."""
+SOURCE_ROLES: Final = (*BELIEVED, "user")
 """The roles that an operator may let carry sources, those first whose names are not given away to others."""
-MOST_ATTRIBUTES: Final = 4_096
-"""Characters of one opening tag; a longer one is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Passages that were taken as evidence: who brought them, in which format, and where."""
+
+    origin: str
+    """The role of the message; `request` for the extension field, `retrieval` for what we found ourselves."""
+    format: str
+    source_ids: tuple[str, ...]
+    message: int | None = None
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """As a verdict shows it."""
+        where = {} if self.message is None else {"message": self.message}
+        return {"origin": self.origin, "format": self.format, **where, "source_ids": list(self.source_ids)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +65,15 @@ class Asked:
     unread: tuple[str, ...] = ()
     """What the model may see and no verification can read: kinds of content parts, in order, each once."""
     set_aside: int = 0
-    """How many tagged sources, and results of tools, stand in messages that may carry none."""
+    """How many sources, and results of tools, stand in messages that may carry none."""
+    taken: tuple[Taken, ...] = field(default=(), compare=False)
+    """Where the passages come from."""
+    not_allowed: str | None = None
+    """The template that made the question's message, where it may bring no evidence."""
+    answer: str | None = None
+    """The earlier answer that the message asks to refine."""
+    offers_tools: bool = False
+    """Whether the model may call a tool: what is missing now may come with its result."""
     retrieved: bool = False
     """Whether the passages were found by our own retrieval."""
     upstream_url: str | None = None
@@ -60,41 +83,48 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """A tagged stretch of a text: characters `start` to `end` with the tags, `inner` without."""
-
-    tag: str
-    start: int
-    end: int
-    inner: tuple[int, int]
-    attributes: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class _Read:
-    """One message: what it says without tagged blocks, and the passages it brings."""
+    """One message: what it says without its evidence, and the passages it brings, each with its format."""
 
     role: str
     text: str
-    passages: tuple[dict[str, Any], ...] = ()
+    passages: tuple[tuple[str, dict[str, Any]], ...] = ()
     unread: tuple[str, ...] = ()
     set_aside: int = 0
+    prompt: Prompt | None = None
+    """What a template made of it, where it is a user's."""
 
 
-def asked_in(body: Mapping[str, Any], sources: Sequence[str] = APPLICATION) -> Asked:
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """One passage, and who brought it."""
+
+    role: str
+    message: int
+    format: str
+    passage: dict[str, Any]
+
+
+def asked_in(body: Mapping[str, Any], sources: Sequence[str] = BELIEVED, formats: Formats | None = None) -> Asked:
     """The question and the passages of a request body, or an InputError that names the field; `sources` are the roles that carry them."""
     extension = _extension(body)
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InputError(f"messages must be a list of at least one message, got {shown(messages)}")
-    read = [_message(message, n, sources) for n, message in enumerate(messages)]
+    chosen = formats or Formats()
+    read = [_message(message, n, sources, chosen) for n, message in enumerate(messages)]
     at = _question_at(read)
+    prompt = read[at].prompt
+    if prompt is not None and chosen.allows(prompt.block.format):
+        read[at] = _from_prompt(read[at], prompt)
+        prompt = None
     given = extension.get("context")
+    brought = _brought(read) if given is None else []
     conversation = [r for r in read[:at] if r.role in ("user", "assistant") and r.text.strip()]
     request = _checked(
         {
             "query": read[at].text.strip(),
-            "retrieved_context": _passages(read) if given is None else given,
+            "retrieved_context": [each.passage for each in brought] if given is None else given,
             "conversation": [{"role": r.role, "content": r.text} for r in conversation],
             "metadata": {
                 "language": extension.get("language") or "auto",
@@ -102,6 +132,8 @@ def asked_in(body: Mapping[str, Any], sources: Sequence[str] = APPLICATION) -> A
             },
         }
     )
+    named = tuple(p.source_id for p in request.retrieved_context)
+    earlier = read[at].prompt
     return Asked(
         request.query,
         request.retrieved_context,
@@ -109,10 +141,25 @@ def asked_in(body: Mapping[str, Any], sources: Sequence[str] = APPLICATION) -> A
         request.metadata.language,
         request.metadata.session_id,
         tuple(dict.fromkeys(kind for r in read for kind in r.unread)),
-        sum(r.set_aside for r in read),
+        sum(r.set_aside for r in read) + (prompt is not None),
+        _taken(brought) if given is None else (Taken("request", "context", named),) if named else (),
+        prompt.block.format if prompt is not None else None,
+        earlier.answer if earlier is not None and prompt is None else None,
+        _offers_tools(body),
         upstream_url=_text(extension, "upstream_url"),
         upstream_api_key=_text(extension, "upstream_api_key"),
     )
+
+
+def _offers_tools(body: Mapping[str, Any]) -> bool:
+    offered = body.get("tools") or body.get("functions")
+    return bool(offered) and "none" not in (body.get("tool_choice"), body.get("function_call"))
+
+
+def _from_prompt(read: _Read, prompt: Prompt) -> _Read:
+    """A message as its template tells it: the question in it, and the context."""
+    passages = tuple((prompt.block.format, passage) for passage in prompt.block.passages)
+    return _Read(read.role, prompt.question, passages, read.unread, read.set_aside, prompt)
 
 
 def request_of(asked: Asked, **more: Any) -> VerifyRequest:
@@ -127,19 +174,6 @@ def request_of(asked: Asked, **more: Any) -> VerifyRequest:
             **more,
         }
     )
-
-
-def without_blocks(text: str) -> tuple[str, list[dict[str, Any]]]:
-    """A text without its tagged blocks, and the passages in them, in order."""
-    kept: list[str] = []
-    passages: list[dict[str, Any]] = []
-    at = 0
-    for block in _blocks(text, TAGS):
-        kept.append(text[at : block.start])
-        passages += _in_block(text, block)
-        at = block.end
-    kept.append(text[at:])
-    return "".join(kept), passages
 
 
 # the request
@@ -185,38 +219,58 @@ def _question_at(read: Sequence[_Read]) -> int:
     raise InputError("messages has no user message with text: there is no question to verify an answer against")
 
 
-def _passages(read: Sequence[_Read]) -> list[dict[str, Any]]:
+def _brought(read: Sequence[_Read]) -> list[_Brought]:
     """What system messages bring, then what the newest turn that brings any does: a turn begins with each user message."""
-    standing = [(APPLICATION[0], p) for r in read if r.role in APPLICATION for p in r.passages]
-    newest: list[tuple[str, dict[str, Any]]] = []
-    for r in reversed(read):
-        if r.role not in APPLICATION:
-            role = "tool" if r.role in TOOLS else r.role
-            newest = [*((role, p) for p in r.passages), *newest]
-        if r.role == "user" and newest:
+    listed = [
+        _Brought("tool" if r.role in TOOLS else r.role, n, kind, p)
+        for n, r in enumerate(read)
+        for kind, p in r.passages
+    ]
+    begun = [n for n, r in enumerate(read) if r.role == "user"]
+    newest: list[_Brought] = []
+    end = len(read)
+    for begin in [*reversed(begun), 0]:
+        newest = [each for each in listed if begin <= each.message < end and each.role not in APPLICATION]
+        end = begin
+        if newest:
             break
-    return _told_apart(
-        [(role, {"source_id": f"source-{n}", **p}) for n, (role, p) in enumerate([*standing, *newest], 1)]
-    )
+    standing = [each for each in listed if each.role in APPLICATION]
+    return _told_apart([
+        _Brought(each.role, each.message, each.format, {"source_id": f"source-{n}", **each.passage})
+        for n, each in enumerate([*standing, *newest], 1)
+    ])  # fmt: skip
 
 
-def _told_apart(brought: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+def _told_apart(brought: Sequence[_Brought]) -> list[_Brought]:
     """The passages, each under its name; one that the application (or else a tool) uses is given to nobody else.
 
     Passages of one name are parts of one source: under a borrowed name a stranger's would pass for a part of it.
     """
     owners: dict[str, str] = {}
     for role in SOURCE_ROLES:
-        for by, passage in brought:
-            if by == role:
-                owners.setdefault(_name(passage["source_id"]), role)
-    passages: list[dict[str, Any]] = []
-    for by, passage in brought:
-        name = passage["source_id"]
+        for each in brought:
+            if _owner(each.role) == _owner(role):
+                owners.setdefault(_name(each.passage["source_id"]), _owner(role))
+    found: list[_Brought] = []
+    for each in brought:
+        name, by = each.passage["source_id"], _owner(each.role)
         while owners.setdefault(_name(name), by) != by:
             name = f"{by}:{name}"
-        passages.append(passage | {"source_id": name})
-    return passages
+        found.append(_Brought(each.role, each.message, each.format, each.passage | {"source_id": name}))
+    return found
+
+
+def _owner(role: str) -> str:
+    return APPLICATION[0] if role in APPLICATION else role
+
+
+def _taken(brought: Sequence[_Brought]) -> tuple[Taken, ...]:
+    """Where the passages come from, message by message."""
+    groups = groupby(brought, lambda each: (each.role, each.format, each.message))
+    return tuple(
+        Taken(role, kind, tuple(each.passage["source_id"] for each in group), message)
+        for (role, kind, message), group in groups
+    )
 
 
 def _name(source_id: str) -> str:
@@ -228,7 +282,7 @@ def _name(source_id: str) -> str:
 # the messages
 
 
-def _message(message: object, n: int, sources: Sequence[str]) -> _Read:
+def _message(message: object, n: int, sources: Sequence[str], formats: Formats) -> _Read:
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise InputError(f"messages[{n}] must be an object with a role and a content, got {shown(message)}")
     role = message["role"]
@@ -238,20 +292,26 @@ def _message(message: object, n: int, sources: Sequence[str]) -> _Read:
         return _Read(role, "", result, unread) if "tool" in sources else _Read(role, "", (), unread, len(result))
     if role not in SOURCE_ROLES:
         return _Read(role, text, (), unread)
-    said, passages = without_blocks(text)
+    blocks = formats.in_application(text) if role in APPLICATION else tagged(text)
+    passages = tuple((block.format, passage) for block in blocks for passage in block.passages)
+    prompt = formats.prompt(text) if role == "user" else None
+    if prompt is not None and "question" not in prompt.slots:
+        prompt = None  # whoever wrote such a message may have written all of it
     if role not in sources:
-        return _Read(role, text, (), unread, len(passages))
-    return _Read(role, said, tuple(passages), unread)
+        return _Read(role, text, (), unread, len(passages), prompt)
+    return _Read(role, without(text, blocks), passages, unread, 0, prompt)
 
 
-def _tool_result(message: Mapping[str, Any], text: str) -> tuple[dict[str, Any], ...]:
-    """A tool's result: the sources it consists of, or the whole as one; tags amid other text may be anybody's."""
-    said, inside = without_blocks(text)
-    if inside and not said.strip():
-        return tuple(inside)
+def _tool_result(message: Mapping[str, Any], text: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """A tool's result: the chunks it consists of, or the whole as one; a part of it that looks like one may be anybody's."""
+    chunks, kind = chunks_in(text)
+    if chunks:
+        return tuple((kind, chunk) for chunk in chunks)
+    if not text.strip():
+        return ()
     name = message.get("name") or message.get("tool_call_id")
     named = {"source_id": name} if isinstance(name, str) and name else {}
-    return (named | {"text": text},)
+    return (("text", named | {"text": text}),)
 
 
 def _content(content: object, n: int) -> tuple[str, tuple[str, ...]]:
@@ -272,89 +332,3 @@ def _content(content: object, n: int) -> tuple[str, tuple[str, ...]]:
         else:
             raise InputError(f"messages[{n}].content[{k}] must be a part such as {{'type': 'text', 'text': …}}")
     return "\n".join(texts), tuple(unread)
-
-
-# the tags
-
-
-def _in_block(text: str, block: _Block) -> Iterator[dict[str, Any]]:
-    """The sources inside a block, or the block itself where there are none."""
-    start, end = block.inner
-    inner = text[start:end]
-    sources = list(_blocks(inner, ("source",))) if block.tag == "context" else []
-    if not sources:
-        yield _passage(text, block)
-    for source in sources:
-        yield _passage(inner, source)
-
-
-def _passage(text: str, block: _Block) -> dict[str, Any]:
-    named = {key: block.attributes[name] for name, key in ATTRIBUTES.items() if block.attributes.get(name)}
-    return {**named, "text": text[slice(*block.inner)].strip()}
-
-
-def _blocks(text: str, tags: Sequence[str]) -> Iterator[_Block]:
-    """The outermost closed blocks with these tags, in order; each end is looked for once, so that time is linear in the text."""
-    lowered = text.lower() if len(text.lower()) == len(text) else text  # a few letters grow in lower case
-    closing = {tag: _Finder(lowered, f"</{tag}>") for tag in tags}
-    opening = {tag: _Finder(lowered, f"<{tag}") for tag in tags}
-    at = 0
-    while True:
-        found = [(place, tag) for tag in tags if (place := opening[tag].behind(at)) is not None]
-        if not found:
-            return
-        place, tag = min(found)
-        opened = _opened(text, place, tag)
-        close = closing[tag].behind(opened[0]) if opened else None
-        if opened is None or close is None:
-            at = place + 1
-            continue
-        at = close + len(tag) + 3
-        yield _Block(tag, place, at, (opened[0], close), opened[1])
-
-
-class _Finder:
-    """Where a text occurs next; the place found last is kept until it has been passed."""
-
-    def __init__(self, text: str, wanted: str) -> None:
-        self._text, self._wanted = text, wanted
-        self._next = text.find(wanted)
-
-    def behind(self, at: int) -> int | None:
-        """The first occurrence from `at` on, which never goes back."""
-        if 0 <= self._next < at:
-            self._next = self._text.find(self._wanted, at)
-        return self._next if self._next >= 0 else None
-
-
-def _opened(text: str, at: int, tag: str) -> tuple[int, dict[str, str]] | None:
-    """Where the opening tag at `at` ends, and its attributes; None if it is none."""
-    i = at + 1 + len(tag)
-    last = min(len(text), at + MOST_ATTRIBUTES)
-    attributes: dict[str, str] = {}
-    while i < last:
-        spaced = i
-        while i < last and text[i].isspace():
-            i += 1
-        if i < last and text[i] == ">":
-            return i + 1, attributes
-        if i == spaced:
-            return None
-        attribute = _attribute(text, i, last)
-        if attribute is None:
-            return None
-        name, value, i = attribute
-        attributes.setdefault(name, html.unescape(value))
-    return None
-
-
-def _attribute(text: str, i: int, last: int) -> tuple[str, str, int] | None:
-    """`name="value"` or `name='value'` at a place: both, and the place behind it."""
-    equals = text.find("=", i, last)
-    if equals < 0 or equals + 1 >= last or text[equals + 1] not in "\"'":
-        return None
-    name = text[i:equals].lower()
-    end = text.find(text[equals + 1], equals + 2, last)
-    if end < 0 or not name.isalpha():
-        return None
-    return name, text[equals + 2 : end], end + 1

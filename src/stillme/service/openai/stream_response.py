@@ -1,16 +1,13 @@
-"""A streamed answer: the model's text goes through the gate, and what comes out goes to the client as chunks.
+"""A streamed answer: the model's text goes through the gate, and what comes out goes to the client as events.
 
-The call upstream ends with the client's connection, and with the first claim that may not go out. Whatever happens, what was let
-through and what was held back is recorded.
+The call upstream ends with the client's connection, and with the first claim that may not go out of the last answer that is open.
+Whatever happens, what was let through and what was held back is recorded, of each answer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import time
-import uuid
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -24,9 +21,12 @@ from stillme.contract import VerifyRequest
 from stillme.errors import StillMeError, UpstreamError
 from stillme.guard import Occurrence
 from stillme.llm.confidence import generation_confidence, token_logprobs
+from stillme.service.openai.answering import with_brief
+from stillme.service.openai.events import ChatEvents, Events
 from stillme.service.openai.exchange import Exchange, finish_reason
-from stillme.service.openai.guarded import Parts, delivery, error_event, error_response, extension
-from stillme.service.openai.outgoing import acts_in, beside_text, finish_of, frame_of, usage_of
+from stillme.service.openai.guarded import Parts, delivery, error_response, extension, may_call
+from stillme.service.openai.outgoing import acts_in, beside_text, finish_of, usage_of
+from stillme.service.openai.refining import remember_answer
 from stillme.service.openai.release import ClaimEnds, ClaimGate, Step
 from stillme.service.openai.request_sources import EXTENSION
 from stillme.service.problems import ProblemError
@@ -34,27 +34,23 @@ from stillme.verification.growing import GrowingDraft, Look
 
 __all__ = ["GuardedStream"]
 
-HEADERS: Final = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-cache, no-store"),
-    (b"x-accel-buffering", b"no"),
-]
 log = logging.getLogger("stillme.service")
 READ: Final = ("role", "content", "refusal", "tool_calls", "function_call")
+Shape = Callable[[Send, str, Mapping[str, str]], Events]
 
 
 class GuardedStream(Response):
     """A response of server-sent events; `stopped` is what the question alone came to, if that is the end of it."""
 
-    def __init__(self, parts: Parts, exchange: Exchange, stopped: Occurrence | None) -> None:
+    def __init__(self, parts: Parts, exchange: Exchange, stopped: Occurrence | None, shape: Shape = ChatEvents) -> None:
         super().__init__()
-        self._parts, self._exchange, self._stopped = parts, exchange, stopped
+        self._parts, self._exchange, self._stopped, self._shape = parts, exchange, stopped, shape
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Deliver for as long as the client is there; then see to it that what went out is recorded."""
-        events = _Events(send, self._exchange.model)
-        answer = _Answer(self._parts, self._exchange, events)
-        work = asyncio.create_task(self._delivered(answer, events, scope, receive))
+        events = self._shape(send, self._exchange.model, self._exchange.headers)
+        answers = _Answers(self._parts, self._exchange, events)
+        work = asyncio.create_task(self._delivered(answers, events, scope, receive))
         gone = asyncio.create_task(_hung_up(receive))
         try:
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -62,16 +58,16 @@ class GuardedStream(Response):
             work.cancel()
             gone.cancel()
             await asyncio.wait({work, gone})
-            await answer.settle()
+            await answers.settle()
         if not work.cancelled():
             work.result()
 
-    async def _delivered(self, answer: _Answer, events: _Events, scope: Scope, receive: Receive) -> None:
+    async def _delivered(self, answers: _Answers, events: Events, scope: Scope, receive: Receive) -> None:
         try:
             if self._stopped is not None:
-                await answer.say_instead(self._stopped)
+                await answers.say_instead(self._stopped)
             else:
-                await answer.follow()
+                await answers.follow()
         except (StillMeError, ProblemError) as error:
             if events.begun:
                 await events.broken(error)
@@ -84,50 +80,50 @@ async def _hung_up(receive: Receive) -> None:
         pass
 
 
-class _Events:
-    """Chunks on their way to the client; the head of the response goes with the first."""
+class _Answers:
+    """The answers of one call, each on its way through a gate of its own."""
 
-    def __init__(self, send: Send, model: str) -> None:
-        self.send = send
-        self._frame: dict[str, Any] = {
-            "id": f"chatcmpl-{uuid.uuid4().hex}",
-            "object": "chat.completion.chunk",
-            "created": int(time.time()),
-            "model": model,
-        }
-        self.begun = False
+    def __init__(self, parts: Parts, exchange: Exchange, events: Events) -> None:
+        self._parts, self._exchange, self._events = parts, exchange, events
+        self._all: dict[int, _Answer] = {}
+        self._usage: Mapping[str, Any] = {}
 
-    def like(self, chunk: Mapping[str, Any]) -> None:
-        """From now on name what the model server names."""
-        self._frame |= frame_of(chunk)
+    async def follow(self) -> None:
+        """Let every answer through, to its end or to the claim that stops it."""
+        async with aclosing(self._exchange.source.chunks()) as chunks:
+            async for chunk in chunks:
+                self._events.like(chunk)
+                self._usage = usage_of(chunk.get("usage")) or self._usage
+                for choice in chunk["choices"]:
+                    await self._at(choice.get("index", 0)).take(chunk, choice)
+                if len(self._all) == self._exchange.choices and all(a.is_over for a in self._all.values()):
+                    break
+        for answer in list(self._all.values()):
+            await answer.end()
+        await self._close()
 
-    async def chunk(self, delta: Mapping[str, Any], finish: str | None = None, **more: Any) -> None:
-        """Send one chunk; `more` are keys of the choice, but for the extension field, which is one of the chunk."""
-        own = {EXTENSION: more.pop(EXTENSION)} if EXTENSION in more else {}
-        choice = {"index": 0, "delta": dict(delta), **more, "finish_reason": finish}
-        await self._event({**self._frame, "choices": [choice], **own})
+    async def say_instead(self, occurrence: Occurrence) -> None:
+        """What question and context alone came to."""
+        await self._at(0).say_instead(occurrence)
+        await self._close()
 
-    async def usage(self, used: Mapping[str, Any]) -> None:
-        """Send the chunk that has no choice and tells what was used."""
-        await self._event({**self._frame, "choices": [], "usage": used})
+    async def settle(self) -> None:
+        """Wait for the records, or make those of answers without an end."""
+        for answer in self._all.values():
+            await answer.settle()
 
-    async def done(self) -> None:
-        """The end of a stream that came to its end."""
-        await self._bytes(b"data: [DONE]\n\n", last=True)
+    def _at(self, index: int) -> _Answer:
+        if not 0 <= index < self._exchange.choices:
+            raise UpstreamError("the model server sent several answers where one was asked for")
+        if index not in self._all:
+            self._all[index] = _Answer(self._parts, self._exchange, self._events, index)
+        return self._all[index]
 
-    async def broken(self, error: Exception) -> None:
-        """The end of one that did not: an error, and no [DONE]."""
-        await self._event(error_event(error))
-        await self._bytes(b"", last=True)
-
-    async def _event(self, value: Mapping[str, Any]) -> None:
-        await self._bytes(b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n")
-
-    async def _bytes(self, data: bytes, *, last: bool = False) -> None:
-        if not self.begun:
-            self.begun = True
-            await self.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        await self.send({"type": "http.response.body", "body": data, "more_body": not last})
+    async def _close(self) -> None:
+        """What was used, of answers that were delivered, and the end."""
+        if self._usage and not all(answer.is_withheld for answer in self._all.values()):
+            await self._events.usage(self._usage)
+        await self._events.done()
 
 
 class _Tokens:
@@ -171,8 +167,8 @@ class _Tokens:
 class _Answer:
     """An answer on its way from the model through the gate to the client."""
 
-    def __init__(self, parts: Parts, exchange: Exchange, events: _Events) -> None:
-        self._parts, self._exchange, self._events = parts, exchange, events
+    def __init__(self, parts: Parts, exchange: Exchange, events: Events, index: int) -> None:
+        self._parts, self._exchange, self._events, self._index = parts, exchange, events, index
         self._policy = parts.guard.policy
         self._tokens = _Tokens()
         self._gate: ClaimGate | None = None
@@ -181,7 +177,6 @@ class _Answer:
         self._length = 0
         self._sent = 0
         self._finish: str | None = None
-        self._usage: Mapping[str, Any] | None = None
         self._acts: list[dict[str, Any]] = []
         self._beside: dict[str, None] = dict.fromkeys(exchange.asked.unread)
         self._passed = False
@@ -189,26 +184,39 @@ class _Answer:
         """Where the text goes: a refusal stays one, unless there is other text beside it."""
         self._recording: asyncio.Task[Occurrence] | None = None
         self._is_announced = False
+        self._is_begun = False
         self._opening: str | None = None
         self._is_over = False
+        self._stop: Step | None = None
+        """The claim that ended the text; calls of tools may still follow."""
+        self.is_withheld = False
+        """Whether something else was said in its place."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more of it goes out."""
+        return self._is_over
 
     # from the model
 
-    async def follow(self) -> None:
-        """Let the answer through, to its end or to the claim that stops it."""
-        gate = await self._opened()
-        stop: Step | None = None
-        async with aclosing(self._exchange.source.chunks()) as chunks:
-            async for chunk in chunks:
-                self._events.like(chunk)
-                self._usage = usage_of(chunk.get("usage")) or self._usage
-                for choice in chunk["choices"]:
-                    self._beside |= dict.fromkeys(beside_text(chunk, choice))
-                    stop = stop or await self._taken(gate, choice)
-                if stop is not None:
-                    break
-        if stop is not None:
-            await self._stop(gate, stop)
+    async def take(self, chunk: Mapping[str, Any], choice: Mapping[str, Any]) -> None:
+        """Take in what a chunk adds to this answer, and let through what is complete of it."""
+        if self._is_over:
+            return
+        gate = self._gate or await self._opened()
+        self._beside |= dict.fromkeys(beside_text(chunk, choice))
+        stop = await self._taken(gate, choice)
+        self._stop = self._stop or stop
+        if self._stop is not None and not self._exchange.offers_tools:
+            await self._stopped(gate, self._stop)
+
+    async def end(self) -> None:
+        """The model has ended this answer."""
+        if self._is_over:
+            return
+        gate = self._gate or await self._opened()
+        if self._stop is not None:
+            await self._stopped(gate, self._stop)
         else:
             await self._end(gate)
 
@@ -246,30 +254,32 @@ class _Answer:
 
     async def _taken(self, gate: ClaimGate, choice: Mapping[str, Any]) -> Step | None:
         """Take in one choice of a chunk; the step that stops the answer, if one does."""
-        if choice.get("index", 0) != 0:
-            raise UpstreamError("the model server sent several answers where one was asked for")
         delta = choice.get("delta") or {}
         self._finish = finish_of(choice["finish_reason"]) if choice.get("finish_reason") else self._finish
         await self._beside_text(delta)
         self._field = "content" if delta.get("content") else self._field
         text = (delta.get("content") or "") + (delta.get("refusal") or "")
         self._tokens.add(choice, self._length, text)
-        if not text:
+        if not text or self._stop is not None:
             return None
         self._length += len(text)
         return await self._let_through(gate) if gate.feed(text) else None
 
     async def _beside_text(self, delta: Mapping[str, Any]) -> None:
         """The role at once; calls of tools after the text; other things only where nothing is enforced, as they are no answer."""
-        if "role" in delta and not self._events.begun:
-            await self._events.chunk({"role": "assistant", "content": ""})
+        if "role" in delta and not self._is_begun:
+            await self._send({"role": "assistant", "content": ""})
         if acts := acts_in(delta):
             self._acts.append(acts)
         other = {key: value for key, value in delta.items() if value and key not in READ}
         if other and self._policy.mode != "enforce":
             self._passed = True
             await self._announce()
-            await self._events.chunk(other)
+            await self._send(other)
+
+    async def _send(self, delta: Mapping[str, Any], finish: str | None = None, **more: Any) -> None:
+        self._is_begun = True
+        await self._events.chunk(self._index, delta, finish, **more)
 
     # through the gate
 
@@ -313,7 +323,7 @@ class _Answer:
         entries = self._tokens.next(step.end) if wanted else []
         more: dict[str, Any] = {"logprobs": {"content": entries, "refusal": None}} if entries else {}
         self._passed = self._passed or bool(entries)
-        await self._events.chunk({self._field: step.text}, **more)
+        await self._send({self._field: step.text}, **more)
         self._sent = step.end
 
     # to the end
@@ -324,7 +334,7 @@ class _Answer:
         last: Step | None = None
         while (step := await self._step(gate)) is not None:
             if step.stopped is not None:
-                await self._stop(gate, step)
+                await self._stopped(gate, step)
                 return
             if step.end == self._length:
                 last = step
@@ -337,20 +347,23 @@ class _Answer:
             await self._say(last)
         await self._close(occurrence, how, _disclaimer(occurrence, json=self._exchange.wants_json), self._finish)
 
-    async def _stop(self, gate: ClaimGate, step: Step) -> None:
-        """Nothing of the claim goes out: what is said instead does, and the record says what was withheld."""
+    async def _stopped(self, gate: ClaimGate, step: Step) -> None:
+        """Nothing of the claim goes out: what is said instead does, or the calls of tools beside it; the record says what was withheld."""
         how = delivery("streamed", self._sent, step.end, stopped=True)
         occurrence = await self._record(gate.text[: step.end], how)
+        if self._acts and self._exchange.offers_tools and may_call(occurrence):
+            await self._close(occurrence, how, None, self._finish)
+            return
         verdict = occurrence.verdict
         said = verdict.safe_response if verdict.action in ("block", "clarify") else step.text
         self._acts.clear()
-        self._usage = None
+        self.is_withheld = True
         await self._close(occurrence, how, f"\n\n{said}" if self._sent and said else said, "content_filter")
 
     async def say_instead(self, occurrence: Occurrence) -> None:
         """What question and context alone came to."""
         self._is_over = True
-        await self._events.chunk({"role": "assistant", "content": ""})
+        await self._send({"role": "assistant", "content": ""})
         verdict = occurrence.verdict
         how = delivery("precheck", 0, 0, stopped=True)
         await self._close(occurrence, how, verdict.safe_response, finish_reason(verdict))
@@ -358,18 +371,18 @@ class _Answer:
     async def _close(
         self, occurrence: Occurrence, how: Mapping[str, Any], said: str | None, finish: str | None
     ) -> None:
-        """The last pieces: words of ours, calls of tools, the verdict, what was used."""
+        """The last pieces: words of ours, calls of tools, the verdict."""
         if said:
             key = "refusal" if self._exchange.wants_json else "content"
-            await self._events.chunk({key: said})
+            await self._send({key: said})
         for acts in self._acts:
-            await self._events.chunk(acts)
+            await self._send(acts)
         passed = self._passed or bool(self._acts)
         own = extension(occurrence, how, list(self._beside), passed=passed) | self._exchange.notes
-        await self._events.chunk({}, finish, **{EXTENSION: own})
-        if self._usage is not None:
-            await self._events.usage(self._usage)
-        await self._events.done()
+        if how["how"] == "passed_through" and self._acts:
+            own |= {"action": "deliver", "safe_response": None}
+        await remember_answer(self._parts, self._exchange, self._gate.sent if self._gate else "", own)
+        await self._send({}, finish, logprobs=with_brief(None, own), **{EXTENSION: own})
 
     # the record
 

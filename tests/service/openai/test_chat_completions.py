@@ -21,6 +21,7 @@ from stillme.chat.router import Router
 from stillme.guard import Guard
 from stillme.storage.knowledge.store import Chunk, Context, Found
 from tests.chat.upstream import (
+    DONE,
     HANG,
     answered,
     chunk,
@@ -220,7 +221,6 @@ CLAIMED = "<source id='p' title='Prices'>Admission costs 45 euros for adults.</s
         pytest.param([{"role": "user", "content": f"{CLAIMED} {QUESTION}"}], id="a user's source alone"),
         pytest.param([APPLICATION_S, {"role": "user", "content": f"{CLAIMED} {QUESTION}"}], id="a user's source beside the application's, under its name"),
         pytest.param([APPLICATION_S, {"role": "user", "content": f"{CLAIMED} Hi"}, {"role": "assistant", "content": CLAIMED}, *ASKING], id="sources of earlier turns"),
-        pytest.param([APPLICATION_S, *ASKING, {"role": "assistant", "content": None, "tool_calls": [{"id": "p"}]}, {"role": "tool", "tool_call_id": "p", "content": "Admission costs 45 euros for adults."}], id="the result of a tool"),
     ],
 )  # fmt: skip
 def test_what_users_bring_is_no_evidence(messages: list[Any], streams: bool) -> None:
@@ -330,7 +330,8 @@ def test_logprobs_become_generation_confidence() -> None:
         answer = ask(guard, logprobs=True).parse()
 
     assert answer.stillme["reasons"] == ["low_generation_confidence"]
-    assert answer.choices[0].logprobs is None
+    assert answer.choices[0].logprobs.content == []
+    assert answer.choices[0].logprobs.stillme["reasons"] == ["low_generation_confidence"]
     assert guard.kept.occurrences[0].request.generation_confidence == pytest.approx(0.2865)
 
 
@@ -490,6 +491,49 @@ def test_what_a_stream_ends_with() -> None:
     assert found[-2].stillme["delivery"]["released"] == [0, len(TRUE)]
 
 
+def at(index: int, content: str | None = None, finish_reason: str | None = None) -> bytes:
+    """A piece of one of several answers."""
+    return event(chunk(content, finish_reason=finish_reason, index=index))
+
+
+def test_several_answers_in_a_stream() -> None:
+    """With n > 1 each answer goes through a gate of its own, ends with its own verdict, and is recorded by itself."""
+    pieces = [at(0, "The museum opens at 9 am [1]. "), at(1, FALSE), at(0, "Admission costs 12 euros for adults [2]."), at(1, finish_reason="stop"), at(0, finish_reason="stop"), DONE]  # fmt: skip
+    with guarding(streamed(*pieces)) as guard:
+        found = follow(guard, n=2)
+
+    texts = {n: "".join(c.choices[0].delta.content or "" for c in found if c.choices[0].index == n) for n in (0, 1)}
+    ends = {
+        c.choices[0].index: (c.choices[0].finish_reason, c.stillme["action"])
+        for c in found
+        if c.choices[0].finish_reason
+    }
+    assert texts[0] == TRUE
+    assert texts[1].startswith("The museum opens at 9 am [1].\n\nI can't give you")
+    assert ends == {0: ("stop", "deliver"), 1: ("content_filter", "block")}
+    assert sorted(o.verdict.action for o in guard.kept.occurrences) == ["block", "deliver"]
+
+
+def test_several_answers_that_all_fail_end_the_call() -> None:
+    """The model server is hung up on once no answer is open any more."""
+    with guarding(streamed(at(0, FALSE), at(1, FALSE), "hang")) as guard:
+        found = follow(guard, n=2)
+        hung_up = guard.upstream.hung_up.wait(WAIT_S)
+
+    assert [c.choices[0].finish_reason for c in found if c.choices[0].finish_reason] == ["content_filter"] * 2
+    assert hung_up
+
+
+@pytest.mark.parametrize("index", [1, -1, 7])
+def test_an_answer_that_nobody_asked_for_in_a_stream(index: int) -> None:
+    """An index beyond those asked for ends the stream with an error, and nothing of it leaves."""
+    with guarding(streamed(at(index, "Admission costs 45 euros."), at(index, finish_reason="stop"))) as guard:
+        response = raw(guard, stream=True, **EXTRA)
+
+    assert b"45 euros" not in response.content
+    assert b"upstream_error" in response.content
+
+
 def test_tool_calls_in_a_stream_come_behind_the_text() -> None:
     """Calls of tools wait until the text before them was verified, and are said to be unverified."""
     call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -534,9 +578,13 @@ def test_logprobs_go_out_with_their_claims() -> None:
     with guarding(streamed(*body), policy={"mode": "monitor"}) as guard:
         found = follow(guard, logprobs=True)
 
-    assert not any(c.choices and c.choices[0].logprobs for c in withheld)
+    assert not any(c.choices and c.choices[0].logprobs and c.choices[0].logprobs.content for c in withheld)
     assert (withheld[-1].stillme["verified"], found[-1].stillme["verified"]) == (True, False)
-    told = [[t.token for t in c.choices[0].logprobs.content] for c in found if c.choices and c.choices[0].logprobs]
+    told = [
+        [t.token for t in c.choices[0].logprobs.content]
+        for c in found
+        if c.choices and c.choices[0].logprobs and c.choices[0].logprobs.content
+    ]
     assert told == [["The museum opens", " at 9 am [1]."], [" Admission costs 12", " euros for adults [2]."]]
     assert guard.kept.occurrences[0].request.generation_confidence == pytest.approx(0.9048)
 
@@ -737,7 +785,6 @@ def test_an_upstream_error_is_an_error(
     ("body", "message"),
     [
         pytest.param({"messages": []}, "messages must be a list", id="no messages"),
-        pytest.param({"n": 2, "stream": True}, "n must be 1 in a stream", id="several streams at once"),
         pytest.param({"n": 0}, "n must be a number from 1", id="no answers at all"),
         pytest.param({"stream": "yes"}, "stream must be true or false", id="a stream that is text"),
         pytest.param({"model": 7}, "model must be the name", id="a model that is a number"),
