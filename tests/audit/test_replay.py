@@ -219,7 +219,7 @@ def test_a_difference_that_nothing_explains_is_said(shelf: AuditStore) -> None:
         entry.id,
         "different",
         ("nothing that is recorded explains it",),
-        (Difference("confidence_band", "low", "high"),),
+        (Difference("confidence_band", "low", "medium"),),
     )
 
 

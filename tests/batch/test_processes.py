@@ -23,7 +23,10 @@ def make_double() -> Callable[[Sequence[int]], list[int]]:
 
 def make_state() -> Callable[[Sequence[int]], list[tuple[bool, int, int, int]]]:
     """Work that tells whether this process came with the models read, and on how many threads they work."""
-    came_with = ("stillme.batch.shared_weights" in sys.modules, grounding._model.cache_info().currsize)
+    came_with = (
+        "stillme.batch.shared_weights" in sys.modules,
+        grounding.grounding_model.__wrapped__.cache_info().currsize,
+    )
     return lambda items: [(*came_with, bundle.threads, os.getpid()) for _ in items]
 
 

@@ -135,9 +135,12 @@ def visitor() -> Iterator[NewVisitor]:
         client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium, driven by Playwright; without either the test is skipped and says so."""
+    """Debian's Chromium, driven by Playwright; without either the test is skipped and says so.
+
+    For one module: as long as it runs, so does an event loop in the thread of the tests.
+    """
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("chromium is not installed: apt-get install chromium")

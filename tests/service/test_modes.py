@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stillme.cli.serve import _told
+from stillme.cli.serve import _in_force
 from tests.chat.upstream import Upstream, completion
 from tests.service.conftest import Service, Start
 from tests.service.test_server import process
@@ -26,6 +26,8 @@ V1 = (
     "/v1/precheck",
     "/v1/verify/batch",
     "/v1/chat/completions",
+    "/v1/responses",
+    "/v1/completions",
     "/beta/litellm_basic_guardrail_api",
 )
 
@@ -147,7 +149,7 @@ def test_the_start_says_the_mode_of_each_endpoint(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
-    assert list(_told()) == lines
+    assert list(_in_force()) == lines
 
 
 def test_the_start_says_that_the_policy_of_the_folder_is_used(tmp_path: Path) -> None:

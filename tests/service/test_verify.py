@@ -110,7 +110,7 @@ def test_an_empty_batch_is_answered(service: Service) -> None:
         pytest.param(
             "/v1/verify/batch", {"requests": [{}] * 300}, 422, "STILLME_MAX_BATCH is 256", id="too many at once"
         ),
-        pytest.param("/v1/nothing", {}, 404, "there is no such path", id="an unknown path"),
+        pytest.param("/nothing", {}, 404, "there is no such path", id="an unknown path"),
     ],
 )
 def test_bad_input_is_a_problem_document(service: Service, path: str, body: Any, status: int, detail: str) -> None:

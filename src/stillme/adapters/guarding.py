@@ -127,6 +127,7 @@ class GuardedStream:
     def __init__(self, guard: Guard, query: str, passages: Sequence[Passage] = (), **rest: Any) -> None:
         self._guard, self._request = guard, _request(query, None, passages, rest)
         self._draft, self._sent = "", ""
+        self._released = 0
         self._problem: str | None = None
         self._opening: str | None = None
         self._is_over = False
@@ -193,6 +194,7 @@ class GuardedStream:
             if self._opening is None and step.text:
                 self._opening = self._guard.announce(self._request)
             out += self._stopped(step.text) if step.stopped else self._sending(step.text)
+            self._released = step.end
         return out
 
     def _guarded(self, work: Callable[[], str]) -> str:
@@ -206,8 +208,7 @@ class GuardedStream:
         if self._guard.policy.mode == "enforce":
             return missed + self._stopped(_apology(self._request))
         self._passes = True
-        released = self._gate.released if self._gate is not None else 0
-        return missed + self._sending(self._draft[released:])
+        return missed + self._sending(self._draft[self._released :])
 
     def _stopped(self, words: str) -> str:
         self._is_over = True

@@ -86,18 +86,21 @@ def _whole(lines: Iterable[bytes], stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _csv_rows(file: InputFile) -> Iterator[Row]:
-    csv.field_size_limit(MOST_BYTES)
-    with (
-        Path(file.name).open("rb") as packed,
-        TextIOWrapper(_unpacked(file, packed), encoding="utf-8-sig", newline="") as text,
-    ):
-        heading = text.readline()
-        delimiter = ";" if heading.count(";") > heading.count(",") else ","
-        columns = [column.strip() for column in next(csv.reader([heading], delimiter=delimiter), [])]
-        numbers = count(1)
-        for cells in csv.reader(text, delimiter=delimiter, strict=True):
-            if any(cell.strip() for cell in cells):
-                yield _csv_row(file.name, next(numbers), columns, cells, packed.tell())
+    before = csv.field_size_limit(MOST_BYTES)
+    try:
+        with (
+            Path(file.name).open("rb") as packed,
+            TextIOWrapper(_unpacked(file, packed), encoding="utf-8-sig", newline="") as text,
+        ):
+            heading = text.readline()
+            delimiter = ";" if heading.count(";") > heading.count(",") else ","
+            columns = [column.strip() for column in next(csv.reader([heading], delimiter=delimiter), [])]
+            numbers = count(1)
+            for cells in csv.reader(text, delimiter=delimiter, strict=True):
+                if any(cell.strip() for cell in cells):
+                    yield _csv_row(file.name, next(numbers), columns, cells, packed.tell())
+    finally:
+        csv.field_size_limit(before)
 
 
 def _csv_row(name: str, number: int, columns: list[str], cells: list[str], position: int) -> Row:

@@ -44,7 +44,10 @@ TITLES: Final = {
 }
 # Below /v1 clients of OpenAI's are served: each error is told in its shape, at our own endpoints beside the problem document.
 OPENAI: Final = "/v1/"
-NATIVE: Final = ("/v1/verify", "/v1/precheck", "/v1/policy", "/v1/reasons", "/v1/validators", "/v1/search")
+NATIVE: Final = (
+    "/v1/verify", "/v1/precheck", "/v1/policy", "/v1/reasons", "/v1/validators", "/v1/search", "/v1/try", "/v1/traces",
+    "/v1/reviews", "/v1/appeals", "/v1/overview", "/v1/rollout",
+)  # fmt: skip
 TYPES: Final = {
     401: "authentication_error",
     403: "permission_error",

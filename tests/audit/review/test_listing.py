@@ -75,7 +75,7 @@ def test_reviews_and_candidates_are_what_figures_and_samples_are_made_of(store: 
     assert list(reviews(store, Filter())) == [Review(4, first, "a", "correct")]
     assert list(reviews(store, Filter(until="2000-01-01"))) == []
     assert list(candidates(store, Filter())) == [
-        Candidate(first, at[0], "answer", "en", "high", flagged=False, domain="shop"),
+        Candidate(first, at[0], "answer", "en", "medium", flagged=False, domain="shop"),
         Candidate(second, at[1], "refuse", "en", "low", flagged=True, domain="shop"),
     ]
 

@@ -150,12 +150,12 @@ def test_a_different_verdict_is_shown_with_its_places_and_causes(tmp_path: Path,
     result, as_json = (trail.run("replay", changed.validator_trace_id, *form) for form in ([], ["--json"]))
 
     assert (result.exit_code, as_json.exit_code) == (7, 7)
-    assert result.stdout.splitlines()[1:4] == ["  confidence_band", '    recorded  "low"', '    replayed  "high"']
+    assert result.stdout.splitlines()[1:4] == ["  confidence_band", '    recorded  "low"', '    replayed  "medium"']
     assert "  cause: version: recorded by 0.0.9" in result.stdout
     assert json.loads(as_json.stdout)["differences"][0] == {
         "path": "confidence_band",
         "recorded": "low",
-        "replayed": "high",
+        "replayed": "medium",
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import JSONResponse, Response
@@ -17,6 +18,7 @@ from stillme.service.openai.evidence.formats import Formats
 from stillme.service.openai.remembered_calls import Calls, RememberedCalls
 from stillme.service.openai.request_sources import BELIEVED, Asked, Taken
 from stillme.service.problems import ProblemError, openai_error_body, openai_type, problem_of
+from stillme.validators.registry import BUILT_IN, validator_class
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -188,7 +190,13 @@ def strictest(occurrences: Sequence[Occurrence]) -> int:
 
 def may_call(occurrence: Occurrence) -> bool:
     """Whether calls of tools may go out although the text beside them, or the question alone, does not hold: not where it is unsafe."""
-    return "EthicsAdapter" not in _against(occurrence)
+    return _against(occurrence).isdisjoint(_always_run())
+
+
+@cache
+def _always_run() -> frozenset[str]:
+    """The validators that judge whatever is asked, source or not: those of safety."""
+    return frozenset(name for name in BUILT_IN if validator_class(name).runs_always)
 
 
 def only_waits(occurrence: Occurrence) -> bool:
