@@ -14,6 +14,7 @@ from typing import Final
 from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.lexicon import Lexicon, Match
+from stillme.text.sentences import is_picture
 from stillme.text.tokens import Text, Word, word_of
 
 __all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies_assent", "known_from"]
@@ -437,11 +438,21 @@ class Wrapping:
     def _talk_before(self, first: int, last: int) -> int:
         """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
-        mark = next((i for i in reach if self.draft.words[i].text in CLAUSE_ENDS and not self._is_minus(i)), 0)
-        if not mark or not self.only_talks(first, mark):
+        mark = next((i for i in reach if self._ends_clause(i)), 0)
+        if not mark or not (self.only_talks(first, mark) or self._says_who_speaks(first, mark)):
             return 0
         self.peeled.append("lead")
         return self._past_joints(mark + 1, last)
+
+    def _says_who_speaks(self, first: int, last: int) -> bool:
+        """Whether a clause only tells that an assistant speaks: 'I'm only a chatbot, but …'"""
+        words = [self.draft.words[i] for i in range(first, last) if self._speaks(i)]
+        matter = [w for w in words if w.number or w.stem in self.asked.stems or (w.content and w.stem in self.known.stems)]
+        return not matter and "identity" in claim_lexicon().names(self.draft, first, last)
+
+    def _ends_clause(self, i: int) -> bool:
+        mark = self.draft.words[i].text
+        return (mark in CLAUSE_ENDS and not self._is_minus(i)) or is_picture(mark)
 
     def _talk_behind(self, first: int, end: int) -> Match | None:
         """A clause of talk behind the last comma, dash or stop: '…, in case you were wondering.', '…. cheers'"""
