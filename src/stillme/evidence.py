@@ -207,10 +207,26 @@ class Evidence:
     @lazy
     def draft_conduct(self) -> Conduct:
         """What the classifiers suspect of the draft; manners, or a bare yes, sell nothing, feel nothing and take no side."""
-        found = judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
+        found = self._without_lead_ins(judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed))
         if not any(found.of(name) for name in MANNERLY):
             return found
         return found.outside([c.span for c in self.claims if c.assent or c.kind in MANNERS], MANNERLY)
+
+    def _without_lead_ins(self, found: Conduct) -> Conduct:
+        """The same without what is taken for a danger only as long as it is led in to."""
+        suspected = {s.sentence.start for s in found.of("given")}
+        starts, ends = self.draft.starts, self.draft.ends
+        led = (
+            [c for c in self.claims if c.start in suspected and c.factual and starts[c.first] > c.start]
+            if suspected
+            else []
+        )
+        if not led:
+            return found
+        cores = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in led]
+        still = {s.sentence.start for s in judge_draft(self.draft, cores, self.draft_language, self.embed).of("given")}
+        spans = [claim.span for claim, core in zip(led, cores, strict=True) if core.start not in still]
+        return found.outside(spans, ("given",))
 
     @lazy
     def claims(self) -> list[Claim]:

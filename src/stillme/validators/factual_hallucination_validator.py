@@ -25,7 +25,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class FactualHallucinationValidator(Observer):
     """Every factual claim is supported by a passage, none is contradicted, and no reference is invented.
 
-    A remark beside the matter that no passage supports is left out, where something supported is left. A draft that states nothing is no answer to a question that needs a source, unless it refuses or asks back.
+    A remark beside the matter that no passage supports is left out, where something supported is left. A draft that states nothing is no
+    answer to a question that needs a source, unless it refuses or asks back.
 
     `min_score` asks more of support than the model's own threshold, as a calibration finds it; for a language or a domain it may be
     another, and the domain's comes first.

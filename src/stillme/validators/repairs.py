@@ -57,7 +57,7 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     for attempt in (proposed, hard if hard != proposed else []):
         mended, patched = _tried(chain, evidence, findings, attempt)
         if mended:
-            return [replace(f, repaired=True) if f in attempt and _key(f) in mended else f for f in findings], patched
+            return [replace(f, repaired=True) if _key(f) in mended else f for f in findings], patched
     return findings, None
 
 
