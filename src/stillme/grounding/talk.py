@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from stillme.grounding.similarity import Embed
+from stillme.grounding.wrapping import exchange_words
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Sentence, Text
 
@@ -31,7 +32,7 @@ def is_remark(embed: Embed, draft: Text, sentence: Sentence, matter: Collection[
     words = draft.words[sentence.first : sentence.last]
     if len(words) > LONGEST_REMARK or any(word.number for word in words):
         return False
-    content = [word.stem for word in words if word.content]
+    content = [word.stem for word in words if word.content and word.lower not in exchange_words()]
     named = [stem for stem in content if stem in matter]
     if 2 * len(named) > len(content):
         return False
