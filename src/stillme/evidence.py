@@ -28,7 +28,7 @@ from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.talk import is_remark, only_talks
-from stillme.grounding.wrapping import Asked, asked_by, known_from
+from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, find_ambiguity
@@ -255,8 +255,10 @@ class Evidence:
         """Whether a claim is a sentence beside the matter, likely talk, that the answer can do without."""
         if self.embed is None or self._is_unaccented or claim.markers or claim.assent:
             return False
-        matter = {*self.library.index.keys(), *self.asked.stems}
-        return is_remark(self.embed, self.draft, self.draft_sentences[claim.index], matter)
+        sentence = self.draft_sentences[claim.index]
+        if self.asked.yes_or_no and may_assent(self.draft, sentence.first, sentence.last):
+            return False
+        return is_remark(self.embed, self.draft, sentence, {*self.library.index.keys(), *self.asked.stems})
 
     def _is_computed(self, claim: Claim) -> bool:
         """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""

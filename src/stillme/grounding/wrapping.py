@@ -99,6 +99,12 @@ def exchange_words() -> frozenset[str]:
     return _words("exchange")
 
 
+def may_assent(draft: Text, first: int, last: int) -> bool:
+    """Whether tokens may be read as a yes or a no."""
+    denies = any(lower in word_set("polarity", "negation") for lower in draft.lowers[first:last])
+    return denies or not claim_lexicon().names(draft, first, last).isdisjoint(("assent", "agreeing"))
+
+
 def wants_yes_or_no(query: Text) -> bool:
     """Whether a question can be answered with a bare yes."""
     return "wants_yes_or_no" in claim_lexicon().names(query)
