@@ -5,42 +5,40 @@ from __future__ import annotations
 from typing import Final
 
 from stillme.contract import RetrievedPassage
+from stillme.grounding.passage_cache import Key, SizedCache
 from stillme.grounding.statements import Reading
 from stillme.languages import DEFAULT, accented_language, has, languages
 from stillme.lazy import lazy
 from stillme.text.language import identify
+from stillme.text.names import capitalised_words
 from stillme.text.sentences import Sentence, split
 from stillme.text.tokens import Text
 
-__all__ = ["Passage"]
+__all__ = ["Passage", "PassageContent", "contents"]
 
 # So many of the words of a text with accents carry one.
 LEAST_ACCENTED: Final = 0.15
+# A passage is read anew for other names; so many of its readings are kept.
+MOST_READINGS: Final = 4
+MOST_BYTES: Final = 64 * 1024 * 1024
 
 
-class Passage:
-    """One passage that can be read; `number` is the n of a marker `[n]`: its place among all passages given, from 1."""
+class PassageContent:
+    """The words of a passage and all that is read of them, whichever request brings it; nothing in it changes once it is read."""
 
-    def __init__(self, number: int, given: RetrievedPassage) -> None:
-        self.number = number
-        self.source_id = given.source_id
-        self.given = given
+    def __init__(self, said: Key) -> None:
+        self._text, *self._beside = said
+        self._readings: dict[frozenset[str], tuple[Reading, Reading]] = {}
 
     @lazy
     def text(self) -> Text:
         """The passage itself; quotes are copied from here."""
-        return Text(self.given.text)
+        return Text(self._text or "")
 
     @lazy
     def heading(self) -> Text:
         """What the source says besides: title, address and timestamp count as said by it."""
-        parts = (self.given.title, self.given.url, self.given.timestamp)
-        return Text(" \n ".join(part for part in parts if part))
-
-    @property
-    def title(self) -> str:
-        """How to call this source when speaking to a person."""
-        return (self.given.title or "").strip() or self.source_id
+        return Text(" \n ".join(part for part in self._beside if part))
 
     @lazy
     def language(self) -> str:
@@ -62,11 +60,62 @@ class Passage:
         words = (word for text in (self.text, self.heading) for word in text.words if word.capital)
         return frozenset(word.folded.removesuffix("'s") for word in words)
 
-    def reading(self, known_names: frozenset[str]) -> Reading:
-        """The text read for alignment."""
-        return Reading(self.text, self.sentences, self.language, known_names)
+    @lazy
+    def capitalised(self) -> frozenset[str]:
+        """The words that stand capitalised inside its sentences."""
+        return capitalised_words([self.text])
 
-    def heading_reading(self, known_names: frozenset[str]) -> Reading:
-        """Title, address and timestamp read for alignment."""
-        whole = Sentence(0, len(self.heading), 0, len(self.heading.raw))
-        return Reading(self.heading, [whole], self.language, known_names)
+    def read(self, known_names: frozenset[str]) -> tuple[Reading, Reading]:
+        """Text and heading read for alignment; names that do not stand in it make no difference."""
+        own = known_names & self.vocabulary
+        found = self._readings.get(own)
+        if found is None:
+            if len(self._readings) >= MOST_READINGS:
+                self._readings = {}
+            whole = Sentence(0, len(self.heading), 0, len(self.heading.raw))
+            found = self._readings[own] = (
+                Reading(self.text, self.sentences, self.language, own),
+                Reading(self.heading, [whole], self.language, own),
+            )
+        return found
+
+
+contents: Final = SizedCache(PassageContent, MOST_BYTES)
+"""What was read of the passages that came before."""
+
+
+class Passage:
+    """One passage that can be read; `number` is the n of a marker `[n]`: its place among all passages given, from 1."""
+
+    __slots__ = ("content", "given", "number", "source_id")
+
+    def __init__(self, number: int, given: RetrievedPassage) -> None:
+        self.number = number
+        self.source_id = given.source_id
+        self.given = given
+        self.content = contents[given.text, given.title, given.url, given.timestamp]
+
+    @property
+    def text(self) -> Text:
+        """The passage itself; quotes are copied from here."""
+        return self.content.text
+
+    @property
+    def heading(self) -> Text:
+        """What the source says besides: title, address and timestamp count as said by it."""
+        return self.content.heading
+
+    @property
+    def title(self) -> str:
+        """How to call this source when speaking to a person."""
+        return (self.given.title or "").strip() or self.source_id
+
+    @property
+    def language(self) -> str:
+        """The language it is written in."""
+        return self.content.language
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The sentences of the passage."""
+        return self.content.sentences

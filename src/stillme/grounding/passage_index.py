@@ -19,8 +19,9 @@ class Library:
     def __init__(self, passages: Sequence[Passage], known_names: frozenset[str]) -> None:
         self.passages = passages
         self._known_names = known_names
-        self.readings: list[Reading] = [p.reading(known_names) for p in watched(passages)]
-        self.headings: list[Reading] = [p.heading_reading(known_names) for p in passages]
+        read = [p.content.read(known_names) for p in watched(passages)]
+        self.readings: list[Reading] = [reading for reading, _ in read]
+        self.headings: list[Reading] = [heading for _, heading in read]
         self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
 
     @lazy

@@ -16,15 +16,17 @@ accents, but only in text that has no accents at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from stillme.text.tokens import Text, fold
 
 __all__ = ["Lexicon", "Match"]
 
 Words = tuple[str, ...]
-SENTENCE_ENDS = frozenset(".!?…;")
+SENTENCE_ENDS: Final = frozenset(".!?…;")
+# Stands for whatever word comes next; no word is blank.
+ANY: Final = ""
 
 
 class Match(NamedTuple):
@@ -52,12 +54,51 @@ class _Slot:
 class _Phrase:
     """A phrase of a list; it is compiled when a text first has a word it may begin with."""
 
-    __slots__ = ("compiled", "name", "written")
+    __slots__ = ("name", "place", "slots", "written")
 
-    def __init__(self, name: str, written: str) -> None:
-        self.name = name
-        self.written = written
-        self.compiled: tuple[_Slot, ...] | None = None
+    def __init__(self, name: str, written: str, place: int) -> None:
+        self.name, self.written, self.place = name, written, place
+        self.slots: tuple[_Slot, ...] | None = None
+
+
+class _Heading:
+    """The phrases that one word may begin, by the word behind it: those that go on with that word, and those that may end or leave
+    a gap there. In the order in which they are written."""
+
+    __slots__ = ("by_next", "whatever_follows")
+
+    def __init__(self, head: str, phrases: Iterable[_Phrase]) -> None:
+        following = [(phrase, _following(phrase.slots or (), head)) for phrase in phrases]
+        self.whatever_follows = [phrase for phrase, words in following if ANY in words]
+        self.by_next: dict[str, list[_Phrase]] = {}
+        for phrase, words in following:
+            for word in words - {ANY}:
+                self.by_next.setdefault(word, []).append(phrase)
+        for word, found in self.by_next.items():
+            self.by_next[word] = sorted({*found, *self.whatever_follows}, key=lambda phrase: phrase.place)
+
+
+def _following(slots: Sequence[_Slot], head: str) -> set[str]:
+    """The words that may stand behind the first word of a phrase; ANY among them where it may end there, or leaves a gap."""
+    words: set[str] = set()
+    for at, slot in enumerate(slots):
+        for option in slot.options.get(head, ()):
+            words.update(option[1:2] or _heads_of(slots[at + 1 :]))
+        if not slot.start and not slot.optional:
+            break
+    return words
+
+
+def _heads_of(slots: Sequence[_Slot]) -> set[str]:
+    """The words that what is left of a phrase may begin with; ANY among them where nothing more is needed, or a gap comes first."""
+    words: set[str] = set()
+    for slot in slots:
+        if slot.gap:
+            break
+        words.update(slot.options)
+        if not slot.optional:
+            return words
+    return words | {ANY}
 
 
 class Lexicon:
@@ -69,6 +110,7 @@ class Lexicon:
         self._expanded: dict[str, list[Words]] = {}
         self._vocabularies: dict[str, frozenset[str]] = {}
         self._indexes: dict[bool, dict[str, list[_Phrase]]] = {}
+        self._headings: dict[bool, dict[str, _Heading]] = {False: {}, True: {}}
         for name, phrase in self._written:
             if "@" in phrase:
                 self._check(name, phrase)
@@ -80,19 +122,21 @@ class Lexicon:
         plain = not text.accented
         tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
-        for i in range(first, stop):
-            if tokens[i] in index:
-                yield from self.at(text, i, stop, opens=i == opening)
+        for i in [i for i in range(first, stop) if tokens[i] in index]:
+            yield from self._at(text, tokens, i, stop, i == opening)
 
-    def at(self, text: Text, first: int, last: int, *, opens: bool = True) -> Iterator[Match]:
-        """Every match that begins with the token `first`, which counts as the start of a sentence where `opens` says so."""
-        plain = not text.accented
-        tokens = text.folded if plain else text.lowers
-        for phrase in self._index(plain).get(tokens[first], ()):
-            slots = phrase.compiled or self._compile(phrase, plain)
-            end = _match(slots, tokens, text, first, last, opens)
-            if end:
-                yield Match(phrase.name, first, end)
+    def at(self, text: Text, first: int, last: int) -> list[Match]:
+        """Every match that begins with the token `first`, which counts as the start of a sentence."""
+        tokens = text.lowers if text.accented else text.folded
+        return self._at(text, tokens, first, last, True) if tokens[first] in self._index(not text.accented) else []
+
+    def _at(self, text: Text, tokens: list[str], first: int, last: int, opens: bool) -> list[Match]:
+        heading = self._heading(tokens[first], not text.accented)
+        phrases = heading.whatever_follows
+        if first + 1 < last:
+            phrases = heading.by_next.get(tokens[first + 1], phrases)
+        ends = [(phrase.name, _match(phrase.slots or (), tokens, text, first, last, opens)) for phrase in phrases]
+        return [Match(name, first, end) for name, end in ends if end]
 
     def vocabulary(self, name: str) -> frozenset[str]:
         """Every word that a phrase of a list names."""
@@ -124,8 +168,8 @@ class Lexicon:
         index = self._indexes.get(plain)
         if index is None:
             index = {}
-            for name, written in self._written:
-                phrase = _Phrase(name, written)
+            for place, (name, written) in enumerate(self._written):
+                phrase = _Phrase(name, written, place)
                 for head in sorted(self._heads(name, written, plain)):
                     index.setdefault(head, []).append(phrase)
             self._indexes[plain] = index
@@ -143,9 +187,15 @@ class Lexicon:
                 break
         return {fold(head) for head in heads} if plain else heads
 
-    def _compile(self, phrase: _Phrase, plain: bool) -> tuple[_Slot, ...]:
-        phrase.compiled = tuple(self._slot(part, plain) for part in phrase.written.split())
-        return phrase.compiled
+    def _heading(self, head: str, plain: bool) -> _Heading:
+        """What a word may begin, worked out when a text first has it."""
+        known = self._headings[plain]
+        if head not in known:
+            phrases = self._index(plain)[head]
+            for phrase in phrases:
+                phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
+            known[head] = _Heading(head, phrases)
+        return known[head]
 
     def _slot(self, part: str, plain: bool) -> _Slot:
         if part == "^":
