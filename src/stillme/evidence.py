@@ -460,7 +460,9 @@ class _Sources:
 
     @lazy
     def names(self) -> frozenset[str]:
-        return capitalised_words([self.query, *self.conversation]).union(*(p.content.capitalised for p in self.passages))
+        return capitalised_words([self.query, *self.conversation]).union(
+            *(p.content.capitalised for p in self.passages)
+        )
 
     def known_by(self, known_names: frozenset[str]) -> _Shelf:
         """The passages read under these names; a name of the draft that no passage has changes nothing."""

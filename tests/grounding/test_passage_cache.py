@@ -11,19 +11,28 @@ import pytest
 from stillme import Guard
 from stillme.contract import RetrievedPassage
 from stillme.grounding.passage import Passage, contents
-from stillme.grounding.passage_cache import BYTES_PER_CHARACTER, Key, SizedCache
+from stillme.grounding.passage_cache import BYTES_PER_CHARACTER, SizedCache
 from stillme.languages import language_of, registered
 
 ROOM = 800 * BYTES_PER_CHARACTER
-TEN = "x" * 100
+HUNDRED = "x" * 100
 RULES: dict[str, Any] = {"grounding": {"model": "none"}}
-IDS_AND_TIMES = {"request_id": True, "validator_trace_id": True, "metrics": {"elapsed_ms"}, "findings": {"__all__": {"elapsed_ms"}}}
+IDS_AND_TIMES = {
+    "request_id": True,
+    "validator_trace_id": True,
+    "metrics": {"elapsed_ms"},
+    "findings": {"__all__": {"elapsed_ms"}},
+}
 
 ENGLISH = {
     "query": "When does the Marlow ferry leave on Sundays?",
     "draft_answer": "Marlow Ferry leaves at 9:30 on Sundays [1]. Tickets cost 14 euros. Orla Finch steers it [2].",
     "retrieved_context": [
-        {"source_id": "a", "text": "The Marlow ferry leaves at 9:30 on Sundays. A ticket costs 12 euros.", "title": "Ferry"},
+        {
+            "source_id": "a",
+            "text": "The Marlow ferry leaves at 9:30 on Sundays. A ticket costs 12 euros.",
+            "title": "Ferry",
+        },
         {"source_id": "b", "text": "Finch has steered the ferry since 2011. On Sundays it leaves at ten."},
     ],
     "as_of": "2026-02-01T09:00:00Z",
@@ -44,9 +53,9 @@ def verdict(request: dict[str, Any]) -> dict[str, Any]:
     return Guard(RULES).verify(request).model_dump(exclude=IDS_AND_TIMES)
 
 
-def made(key: Key) -> list[Key]:
+def made(text: str) -> list[str]:
     """Something made of a text."""
-    return [key]
+    return [text]
 
 
 def test_the_same_words_are_found_whoever_brings_them() -> None:
@@ -61,8 +70,8 @@ def test_the_same_words_are_found_whoever_brings_them() -> None:
 
 def test_what_was_not_asked_for_longest_makes_room() -> None:
     """And the counts say what is kept."""
-    cache = SizedCache(made, ROOM)
-    keys: list[Key] = [(f"{n}{TEN[1:]}", None) for n in range(9)]
+    cache = SizedCache(made, len, ROOM)
+    keys = [f"{n}{HUNDRED[1:]}" for n in range(9)]
     first = [cache[key] for key in keys[:8]]
 
     again = cache[keys[0]]
@@ -78,9 +87,9 @@ def test_what_was_not_asked_for_longest_makes_room() -> None:
 
 def test_a_text_that_would_take_most_of_the_room_is_not_kept() -> None:
     """One request cannot push out everybody else's passages."""
-    cache = SizedCache(made, ROOM)
+    cache = SizedCache(made, len, ROOM)
 
-    assert cache["x" * 101,] is not cache["x" * 101,]
+    assert cache[HUNDRED + "x"] is not cache[HUNDRED + "x"]
     assert cache.counts == replace(cache.counts, entries=0, size_bytes=0)
 
 

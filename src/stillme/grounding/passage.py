@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
 
 from stillme.contract import RetrievedPassage
-from stillme.grounding.passage_cache import Key, SizedCache
+from stillme.grounding.passage_cache import SizedCache
 from stillme.grounding.statements import Reading
 from stillme.languages import DEFAULT, accented_language, has, languages
 from stillme.lazy import lazy
+from stillme.text.concepts import text_concepts
 from stillme.text.language import identify
 from stillme.text.names import capitalised_words
 from stillme.text.sentences import Sentence, split
 from stillme.text.tokens import Text
 
-__all__ = ["Passage", "PassageContent", "contents"]
+__all__ = ["BETWEEN", "Passage", "PassageContent", "contents"]
+
+T = TypeVar("T")
 
 # So many of the words of a text with accents carry one.
 LEAST_ACCENTED: Final = 0.15
 # A passage is read anew for other names; so many of its readings are kept.
 MOST_READINGS: Final = 4
+BETWEEN: Final = -2
+"""The number of no sentence: of what stands between them."""
 MOST_BYTES: Final = 64 * 1024 * 1024
+
+
+Said = tuple[str, str | None, str | None, str | None]
+"""A text with its title, address and timestamp."""
+Places = dict[T, set[int]]
+
+
+def _places(keys: Iterable[T], numbers: Sequence[int]) -> Places[T]:
+    found: Places[T] = {}
+    for key, number in zip(keys, numbers, strict=True):
+        if key in found:
+            found[key].add(number)
+        else:
+            found[key] = {number}
+    return found
 
 
 class PassageContent:
     """The words of a passage and all that is read of them, whichever request brings it; nothing in it changes once it is read."""
 
-    def __init__(self, said: Key) -> None:
+    def __init__(self, said: Said) -> None:
         self._text, *self._beside = said
         self._readings: dict[frozenset[str], tuple[Reading, Reading]] = {}
 
     @lazy
     def text(self) -> Text:
         """The passage itself; quotes are copied from here."""
-        return Text(self._text or "")
+        return Text(self._text)
 
     @lazy
     def heading(self) -> Text:
@@ -61,6 +82,39 @@ class PassageContent:
         return frozenset(word.folded.removesuffix("'s") for word in words)
 
     @lazy
+    def lowers(self) -> list[str]:
+        """Its words in lower case, without marks and figures."""
+        return [word.lower for word in self.text.words if word.word]
+
+    @lazy
+    def _numbers(self) -> list[int]:
+        """For each token the number of its sentence; BETWEEN where it stands in none."""
+        numbers = [BETWEEN] * len(self.text)
+        for number, s in enumerate(self.sentences):
+            numbers[s.first : s.last] = [number] * (s.last - s.first)
+        return numbers
+
+    @lazy
+    def by_stem(self) -> Places[str]:
+        """For each stem the sentences it stands in."""
+        return _places((word.stem for word in self.text.words), self._numbers)
+
+    @lazy
+    def by_folded(self) -> Places[str]:
+        """For each word with accents, as it looks without them, the sentences it stands in."""
+        accented = [(w.folded, n) for w, n in zip(self.text.words, self._numbers, strict=True) if w.accented]
+        return _places((folded for folded, _ in accented), [n for _, n in accented])
+
+    @lazy
+    def by_concept(self) -> Places[int]:
+        """For each concept the sentences that express it."""
+        found: Places[int] = {}
+        for ids, number in zip(text_concepts(self.text), self._numbers, strict=True):
+            for concept in ids:
+                found.setdefault(concept, set()).add(number)
+        return found
+
+    @lazy
     def capitalised(self) -> frozenset[str]:
         """The words that stand capitalised inside its sentences."""
         return capitalised_words([self.text])
@@ -80,7 +134,11 @@ class PassageContent:
         return found
 
 
-contents: Final = SizedCache(PassageContent, MOST_BYTES)
+def _characters(said: Said) -> int:
+    return sum(len(text) for text in said if text)
+
+
+contents: Final = SizedCache(PassageContent, _characters, MOST_BYTES)
 """What was read of the passages that came before."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -15,8 +15,8 @@ from stillme.languages import forgettable
 
 __all__ = ["CacheCounts", "SizedCache"]
 
+Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
-Key = tuple[str | None, ...]
 
 # What a character costs once everything that is asked of a passage was read of it.
 BYTES_PER_CHARACTER: Final = 120
@@ -35,15 +35,15 @@ class CacheCounts:
     most_bytes: int
 
 
-class SizedCache(Generic[Value]):
-    """Keeps values by the texts they are made of, in so many bytes; the one not asked for longest makes room. Safe to share
+class SizedCache(Generic[Key, Value]):
+    """Keeps values by what they are made of, in so many bytes; the one not asked for longest makes room. Safe to share
     between threads; emptied when a language is added or taken away."""
 
-    def __init__(self, make: Callable[[Key], Value], most_bytes: int) -> None:
-        self._make, self._most_bytes = make, most_bytes
+    def __init__(self, make: Callable[[Key], Value], characters: Callable[[Key], int], most_bytes: int) -> None:
+        self._make, self._characters, self._most_bytes = make, characters, most_bytes
         self._kept: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
-        self._hits = self._misses = self._size = 0
+        self._hits = self._misses = self._held = 0
         forgettable(self)
 
     def __getitem__(self, key: Key) -> Value:
@@ -54,7 +54,7 @@ class SizedCache(Generic[Value]):
                 self._hits += 1
                 return kept
             self._misses += 1
-        made, size = self._make(key), _size(key)
+        made, size = self._make(key), self._size(key)
         return self._keep(key, made, size) if size <= self._most_bytes // LARGEST_SHARE else made
 
     def _keep(self, key: Key, made: Value, size: int) -> Value:
@@ -62,24 +62,23 @@ class SizedCache(Generic[Value]):
             if key in self._kept:  # another thread was faster
                 return self._kept[key]
             self._kept[key] = made
-            self._size += size
-            while self._size > self._most_bytes:
+            self._held += size
+            while self._held > self._most_bytes:
                 oldest, _ = self._kept.popitem(last=False)
-                self._size -= _size(oldest)
+                self._held -= self._size(oldest)
         return made
 
     @property
     def counts(self) -> CacheCounts:
         """What became of it so far."""
         with self._lock:
-            return CacheCounts(self._hits, self._misses, len(self._kept), self._size, self._most_bytes)
+            return CacheCounts(self._hits, self._misses, len(self._kept), self._held, self._most_bytes)
 
     def cache_clear(self) -> None:
         """Begin anew."""
         with self._lock:
             self._kept.clear()
-            self._size = 0
+            self._held = 0
 
-
-def _size(key: Key) -> int:
-    return BYTES_PER_CHARACTER * sum(len(text) for text in key if text)
+    def _size(self, key: Key) -> int:
+        return BYTES_PER_CHARACTER * self._characters(key)

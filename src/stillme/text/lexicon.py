@@ -52,30 +52,39 @@ class _Slot:
 
 
 class _Phrase:
-    """A phrase of a list; it is compiled when a text first has a word it may begin with."""
+    """A phrase of a list; its slots are made when a text first has a word it may begin with."""
 
     __slots__ = ("name", "place", "slots", "written")
 
     def __init__(self, name: str, written: str, place: int) -> None:
         self.name, self.written, self.place = name, written, place
-        self.slots: tuple[_Slot, ...] | None = None
+        self.slots: tuple[_Slot, ...] = ()
 
 
 class _Heading:
-    """The phrases that one word may begin, by the word behind it: those that go on with that word, and those that may end or leave
-    a gap there. In the order in which they are written."""
+    """The phrases that one word may begin, in the order in which they are written: those that may end or leave a gap behind it, and,
+    by the word behind it, those and the ones that go on with that word."""
 
-    __slots__ = ("by_next", "whatever_follows")
+    __slots__ = ("by_next", "is_compiled", "phrases", "whatever_follows")
 
-    def __init__(self, head: str, phrases: Iterable[_Phrase]) -> None:
-        following = [(phrase, _following(phrase.slots or (), head)) for phrase in phrases]
-        self.whatever_follows = [phrase for phrase, words in following if ANY in words]
+    def __init__(self) -> None:
+        self.phrases: list[_Phrase] = []
+        self.whatever_follows: list[_Phrase] = []
         self.by_next: dict[str, list[_Phrase]] = {}
+        self.is_compiled = False
+
+    def compile(self, head: str) -> None:
+        """Sort the phrases, whose slots are made, by what may follow the word."""
+        following = [(phrase, _following(phrase.slots, head)) for phrase in self.phrases]
+        whatever = [phrase for phrase, words in following if ANY in words]
+        by_next: dict[str, list[_Phrase]] = {}
         for phrase, words in following:
             for word in words - {ANY}:
-                self.by_next.setdefault(word, []).append(phrase)
-        for word, found in self.by_next.items():
-            self.by_next[word] = sorted({*found, *self.whatever_follows}, key=lambda phrase: phrase.place)
+                by_next.setdefault(word, []).append(phrase)
+        self.by_next = {
+            word: sorted({*found, *whatever}, key=lambda phrase: phrase.place) for word, found in by_next.items()
+        }
+        self.whatever_follows, self.is_compiled = whatever, True
 
 
 def _following(slots: Sequence[_Slot], head: str) -> set[str]:
@@ -109,8 +118,7 @@ class Lexicon:
         self._written = [(name, phrase) for name in lists for phrase in self._known[name]]
         self._expanded: dict[str, list[Words]] = {}
         self._vocabularies: dict[str, frozenset[str]] = {}
-        self._indexes: dict[bool, dict[str, list[_Phrase]]] = {}
-        self._headings: dict[bool, dict[str, _Heading]] = {False: {}, True: {}}
+        self._indexes: dict[bool, dict[str, _Heading]] = {}
         for name, phrase in self._written:
             if "@" in phrase:
                 self._check(name, phrase)
@@ -123,20 +131,29 @@ class Lexicon:
         tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
         for i in [i for i in range(first, stop) if tokens[i] in index]:
-            yield from self._at(text, tokens, i, stop, i == opening)
+            for phrase in self._phrases(tokens, i, stop, plain):
+                end = _match(phrase.slots, tokens, text, i, stop, i == opening)
+                if end:
+                    yield Match(phrase.name, i, end)
 
     def at(self, text: Text, first: int, last: int) -> list[Match]:
         """Every match that begins with the token `first`, which counts as the start of a sentence."""
-        tokens = text.lowers if text.accented else text.folded
-        return self._at(text, tokens, first, last, True) if tokens[first] in self._index(not text.accented) else []
-
-    def _at(self, text: Text, tokens: list[str], first: int, last: int, opens: bool) -> list[Match]:
-        heading = self._heading(tokens[first], not text.accented)
-        phrases = heading.whatever_follows
-        if first + 1 < last:
-            phrases = heading.by_next.get(tokens[first + 1], phrases)
-        ends = [(phrase.name, _match(phrase.slots or (), tokens, text, first, last, opens)) for phrase in phrases]
+        plain = not text.accented
+        tokens = text.folded if plain else text.lowers
+        phrases = self._phrases(tokens, first, last, plain) if tokens[first] in self._index(plain) else ()
+        ends = [(phrase.name, _match(phrase.slots, tokens, text, first, last, True)) for phrase in phrases]
         return [Match(name, first, end) for name, end in ends if end]
+
+    def _phrases(self, tokens: list[str], first: int, last: int, plain: bool) -> list[_Phrase]:
+        """The phrases that may begin with a token, by it and the one behind it."""
+        heading = self._index(plain)[tokens[first]]
+        if not heading.is_compiled:
+            for phrase in heading.phrases:
+                phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
+            heading.compile(tokens[first])
+        if first + 1 < last:
+            return heading.by_next.get(tokens[first + 1], heading.whatever_follows)
+        return heading.whatever_follows
 
     def vocabulary(self, name: str) -> frozenset[str]:
         """Every word that a phrase of a list names."""
@@ -163,7 +180,7 @@ class Lexicon:
                 if option.startswith("@") and option[1:] not in self._known:
                     raise ValueError(f"in {name!r}: no list is called {option[1:]!r}")
 
-    def _index(self, plain: bool) -> dict[str, list[_Phrase]]:
+    def _index(self, plain: bool) -> dict[str, _Heading]:
         """The phrases by each word they may begin with; in text without accents, by that word without accents."""
         index = self._indexes.get(plain)
         if index is None:
@@ -171,7 +188,7 @@ class Lexicon:
             for place, (name, written) in enumerate(self._written):
                 phrase = _Phrase(name, written, place)
                 for head in sorted(self._heads(name, written, plain)):
-                    index.setdefault(head, []).append(phrase)
+                    index.setdefault(head, _Heading()).phrases.append(phrase)
             self._indexes[plain] = index
         return index
 
@@ -186,16 +203,6 @@ class Lexicon:
             if not part.startswith("("):
                 break
         return {fold(head) for head in heads} if plain else heads
-
-    def _heading(self, head: str, plain: bool) -> _Heading:
-        """What a word may begin, worked out when a text first has it."""
-        known = self._headings[plain]
-        if head not in known:
-            phrases = self._index(plain)[head]
-            for phrase in phrases:
-                phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
-            known[head] = _Heading(head, phrases)
-        return known[head]
 
     def _slot(self, part: str, plain: bool) -> _Slot:
         if part == "^":
