@@ -131,7 +131,7 @@ class Lexicon:
         tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
         for i in [i for i in range(first, stop) if tokens[i] in index]:
-            for phrase in self._phrases(tokens, i, stop, plain):
+            for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
                 end = _match(phrase.slots, tokens, text, i, stop, i == opening)
                 if end:
                     yield Match(phrase.name, i, end)
@@ -140,13 +140,13 @@ class Lexicon:
         """Every match that begins with the token `first`, which counts as the start of a sentence."""
         plain = not text.accented
         tokens = text.folded if plain else text.lowers
-        phrases = self._phrases(tokens, first, last, plain) if tokens[first] in self._index(plain) else ()
+        heading = self._index(plain).get(tokens[first])
+        phrases = self._phrases(heading, tokens, first, last, plain) if heading else ()
         ends = [(phrase.name, _match(phrase.slots, tokens, text, first, last, True)) for phrase in phrases]
         return [Match(name, first, end) for name, end in ends if end]
 
-    def _phrases(self, tokens: list[str], first: int, last: int, plain: bool) -> list[_Phrase]:
+    def _phrases(self, heading: _Heading, tokens: list[str], first: int, last: int, plain: bool) -> list[_Phrase]:
         """The phrases that may begin with a token, by it and the one behind it."""
-        heading = self._index(plain)[tokens[first]]
         if not heading.is_compiled:
             for phrase in heading.phrases:
                 phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())

@@ -22,13 +22,13 @@ def counterparts(claim: Statement, source: Statement) -> dict[int, int]:
     """For each content token of the claim its counterpart in the source statement, by stem or meaning, in order where possible."""
     mine, theirs = claim.reading.text.words, source.reading.text.words
     places: dict[str, list[int]] = {}
-    for j in source.content:
+    for j in reversed(source.content):  # the next one in order is taken from the end
         places.setdefault(theirs[j].stem, []).append(j)
     pairs: dict[int, int] = {}
     for i in claim.content:
         at = places.get(mine[i].stem)
         if at:
-            pairs[i] = at.pop(0) if len(at) > 1 else at[0]
+            pairs[i] = at.pop() if len(at) > 1 else at[0]
     return pairs if len(pairs) == len(claim.content) else pairs | _by_meaning(claim, source, pairs)
 
 
