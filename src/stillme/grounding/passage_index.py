@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from stillme.grounding.passage import MOST_BYTES, Passage
@@ -11,6 +11,7 @@ from stillme.grounding.passage_cache import SizedCache
 from stillme.grounding.statements import Reading, Statement
 from stillme.lazy import lazy
 from stillme.stopping import watched
+from stillme.text.tokens import fold
 
 __all__ = ["Library", "PassageIndex", "indexes"]
 
@@ -46,6 +47,15 @@ class PassageIndex:
             for concept in statement.concepts:
                 meanings.setdefault(concept, []).append(place)
         return meanings
+
+    @lazy
+    def accented_stems(self) -> list[tuple[str, str]]:
+        """The stems that carry accents, each with what it looks like without them."""
+        return [(stem, fold(stem)) for stem in self.index if not stem.isascii()]
+
+    def typed_as(self, words: Collection[str]) -> frozenset[str]:
+        """The stems with accents that words typed without any may stand for."""
+        return frozenset(stem for stem, folded in self.accented_stems if folded in words)
 
     @lazy
     def titled(self) -> frozenset[str]:

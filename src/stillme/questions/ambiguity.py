@@ -122,8 +122,8 @@ def _asked(query: Text, library: Library) -> set[str]:
     if query.accented:
         return stems
     typed = {w.folded for w in query.words if w.word and w.folded not in word_rules().stop_folded}
-    meant = {stem for stem in library.index if not stem.isascii() and fold(stem) in typed}
-    return meant | {stem for stem in stems if stem in library.index} if meant else stems
+    meant = library.shared.typed_as(typed)
+    return {*meant, *(stem for stem in stems if stem in library.index)} if meant else stems
 
 
 def _kinds(query: Text) -> set[str]:
