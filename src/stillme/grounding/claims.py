@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from stillme.grounding.citations import Marker
-from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon
+from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words
 from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
@@ -22,6 +22,7 @@ __all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
 FACT: Final = "fact"
 SELF: Final = "self"
 GREETING: Final = frozenset({"opening", "courtesy"})
+LEAVING: Final = frozenset({"courtesy", "fragment"})
 MOST_IN_A_GREETING: Final = 2
 ASSENT: Final = frozenset({"assent", "agreeing"})
 HEADING_MARKS: Final = ("#", "\\section", "\\subsection", "\\chapter", "\\paragraph", "\\title")
@@ -39,6 +40,8 @@ SPEAKS_OF_IT: Final = 2
 STILL_HELD: Final = 4
 MOST_WITH_ASSENT: Final = 4
 MOST_ABOUT_ASSENT: Final = 10
+# Between a yes and a no that are both offered.
+CHOICE: Final = frozenset("|/")
 MOST_IN_A_SIGNATURE: Final = 6
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
 TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
@@ -181,7 +184,7 @@ class _Reader:
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
         closes = s.first > 0 and (self.draft.words[s.last - 1].text == "," or self._before_last_line(s))
-        self.takes_leave = kind != FACT and ("valediction" in w.outer_names or (kind == "courtesy" and closes))
+        self.takes_leave = kind != FACT and ("valediction" in w.outer_names or (kind in LEAVING and closes))
         return kind
 
     def _by_place(self, w: Wrapping, s: Sentence, own: Sequence[Marker], heading: bool) -> str | None:
@@ -229,6 +232,8 @@ class _Reader:
         ends = found[0].last < w.outer[1] and self.draft.words[found[0].last].text in ".,!"
         if ("courtesy" in w.peeled or "courtesy" in w.names) and not (self.asked.yes_or_no and ends):
             return False
+        if len(found) == 2 and self.draft.words[found[0].last].text in CHOICE:
+            return False
         taken = {i for m in found for i in range(m.first, m.last)}
         bare = all(i in taken or w.says_nothing(i) for i in spoken)
         return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
@@ -259,11 +264,16 @@ class _Reader:
         """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know,
         unless it is a team or an office."""
         return (
-            self._is_label(w, s)
+            (self._is_label(w, s) or self._ends_with_initial(s))
             and len(w.spoken) <= MOST_IN_A_SIGNATURE
             and _at_line_start(self.draft, s.start)
             and (not self._has_known(w) or w.is_signer())
         )
+
+    def _ends_with_initial(self, s: Sentence) -> bool:
+        """Whether a line of capitals ends with a letter for a name: 'Nguyễn Văn B.'"""
+        said = [word for word in self.draft.words[s.first : s.last] if word.text != "."]
+        return len(said[-1].text) == 1 and all(word.capital for word in said)
 
     def _is_salutation(self, w: Wrapping, s: Sentence) -> bool:
         """A line that ends with a comma, as a letter opens: a greeting, and behind it at most a name that the sources do not know."""
@@ -330,8 +340,8 @@ class _Reader:
         if "self" not in w.names:
             return None
         words = self.draft.words
-        matter = [i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
-        return None if matter else SELF
+        of_matter = (i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
+        return None if any(words[i].lower not in exchange_words() for i in of_matter) else SELF
 
     def _is_fragment(self, w: Wrapping, cites: bool) -> str | None:
         """A few words that state nothing and name nothing of what the sources or the question speak of: 'The team', 'Enjoy!'"""

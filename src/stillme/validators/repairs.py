@@ -4,16 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from stillme.reasons import Gate
+from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Repair
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
     from stillme.validators.chain import ValidatorChain
 
-__all__ = ["apply", "repair"]
+__all__ = ["apply", "left_out", "repair"]
+
+LACKS_EVIDENCE: Final = frozenset(
+    {
+        Reason.CITATION_MISSING,
+        Reason.UNCITED_NUMBER,
+        Reason.ENTITY_NOT_IN_SOURCES,
+        Reason.LOW_EVIDENCE_OVERLAP,
+        Reason.UNCERTAINTY_MISSING,
+    }
+)
+# What stands before the words of a line: indents, quotes, list marks.
+BEFORE_WORDS: Final = " \t>-*•+"
+
+
+def left_out(draft: str, start: int, end: int) -> Repair:
+    """The edit that leaves out a sentence: with its line, where it is alone on it, else with the space behind it."""
+    line = draft.rfind("\n", 0, start) + 1
+    below = draft.find("\n", end)
+    below = len(draft) if below < 0 else below
+    if not draft[line:start].strip(BEFORE_WORDS) and not draft[end:below].strip():
+        return Repair(line, min(below + 1, len(draft)), "")
+    if not draft[end:].strip():
+        return Repair(len(draft[:start].rstrip()), len(draft), "")
+    return Repair(start, end + len(draft[end:below]) - len(draft[end:below].lstrip(" ")), "")
 
 
 def apply(draft: str, repairs: Sequence[Repair]) -> str:
@@ -42,7 +66,7 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     for attempt in (proposed, hard if hard != proposed else []):
         mended, patched = _tried(chain, evidence, findings, attempt)
         if mended:
-            return [replace(f, repaired=True) if f in attempt and _key(f) in mended else f for f in findings], patched
+            return [_mended(f, mended, attempt) for f in findings], patched
     return findings, None
 
 
@@ -56,6 +80,12 @@ def _tried(
     before = {key for key in _flags(findings) if key[0] in chain.names}
     after = _flags(chain.observe(evidence.with_draft(patched)))
     return (set() if after - before else before - after), patched
+
+
+def _mended(finding: Finding, mended: set[tuple[str, str | None]], attempt: Sequence[Finding]) -> Finding:
+    """A finding, repaired if its own edit mended it, or if it only lacked evidence for what another edit took away."""
+    taken = finding in attempt or finding.reason in LACKS_EVIDENCE
+    return replace(finding, repaired=True) if taken and _key(finding) in mended else finding
 
 
 def _key(finding: Finding) -> tuple[str, str | None]:
