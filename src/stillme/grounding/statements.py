@@ -116,6 +116,12 @@ class Statement:
         return [(i, against) for i, against in found if against]
 
     @lazy
+    def opposed_pairs(self) -> dict[int, str]:
+        """Where two words in a row have an opposite: 'at most'."""
+        opposites, pairs = opposite_stems(), map(" ".join, pairwise(self.lowers))
+        return {at: pair for at, pair in enumerate(pairs, self.first) if pair in opposites}
+
+    @lazy
     def segments(self) -> list[int]:
         """For each of its tokens the number of the segment it stands in; commas and conjunctions part segments."""
         parts, number = [], 0

@@ -29,11 +29,12 @@ def opposite_words(alignment: Alignment) -> list[Objection]:
 def opposite_phrases(alignment: Alignment) -> list[Objection]:
     """Opposites of two words: 'at most' against 'at least'."""
     claim, best, opposites = alignment.claim, alignment.best, opposite_stems()
-    mine = phrases_of(claim.lowers)
+    if not claim.opposed_pairs:
+        return []
     theirs = {phrase: best.first + k for k, phrase in enumerate(phrases_of(best.lowers))}
-    spots = {claim.first + k: phrase for k, phrase in enumerate(mine) if phrase in opposites and phrase not in theirs}
+    spots = {at: phrase for at, phrase in claim.opposed_pairs.items() if phrase not in theirs}
     free = [at for at in spots if at not in claim.bounds and not _is_negated(claim, at)]
-    against = {at: opposites[spots[at]] & theirs.keys() - set(mine) for at in free}
+    against = {at: opposites[spots[at]] & theirs.keys() - set(phrases_of(claim.lowers)) for at in free}
     replaced = [at for at in free if not all(_is_negated(best, theirs[phrase]) for phrase in against[at])]
     return [Objection("opposite", at, at + 2) for at in replaced]
 

@@ -11,11 +11,16 @@ from stillme.grounding.statements import Statement
 from stillme.languages import word_set
 from stillme.text.concepts import opposite_stems
 
-__all__ = ["POLARITY", "counterparts"]
+__all__ = ["POLARITY", "counterparts", "may_deny"]
 
 # How far from a denied word its opposite stands.
 BESIDE: Final = 2
 CLAUSE_ENDS: Final = frozenset((";", "."))
+
+
+def may_deny(claim: Statement, source: Statement) -> bool:
+    """Whether one side has a word that denies: without one nothing here objects."""
+    return bool(claim.negations or source.negations) or source.has("denying_verb")
 
 
 def counterparts(claim: Statement, source: Statement) -> dict[int, int]:
