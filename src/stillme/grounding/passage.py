@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import chain
 from typing import Final, TypeVar
 
 from stillme.contract import RetrievedPassage
@@ -34,13 +35,14 @@ Said = tuple[str, str | None, str | None, str | None]
 Places = dict[T, set[int]]
 
 
-def _places(keys: Iterable[T], numbers: Sequence[int]) -> Places[T]:
+def _places(rows: Iterable[tuple[int, Iterable[T]]]) -> Places[T]:
     found: Places[T] = {}
-    for key, number in zip(keys, numbers, strict=True):
-        if key in found:
-            found[key].add(number)
-        else:
-            found[key] = {number}
+    for number, keys in rows:
+        for key in set(keys):
+            if key in found:
+                found[key].add(number)
+            else:
+                found[key] = {number}
     return found
 
 
@@ -87,32 +89,31 @@ class PassageContent:
         return [word.lower for word in self.text.words if word.word]
 
     @lazy
-    def _numbers(self) -> list[int]:
-        """For each token the number of its sentence; BETWEEN where it stands in none."""
-        numbers = [BETWEEN] * len(self.text)
+    def _ranges(self) -> list[tuple[int, slice]]:
+        """The tokens of each sentence by its number, and what stands between sentences as BETWEEN."""
+        found, at = list[tuple[int, slice]](), 0
         for number, s in enumerate(self.sentences):
-            numbers[s.first : s.last] = [number] * (s.last - s.first)
-        return numbers
+            found += ((BETWEEN, slice(at, s.first)), (number, slice(s.first, s.last)))
+            at = s.last
+        return [*found, (BETWEEN, slice(at, len(self.text)))]
 
     @lazy
     def by_stem(self) -> Places[str]:
         """For each stem the sentences it stands in."""
-        return _places((word.stem for word in self.text.words), self._numbers)
+        stems = [word.stem for word in self.text.words]
+        return _places((number, stems[tokens]) for number, tokens in self._ranges)
 
     @lazy
     def by_folded(self) -> Places[str]:
         """For each word with accents, as it looks without them, the sentences it stands in."""
-        accented = [(w.folded, n) for w, n in zip(self.text.words, self._numbers, strict=True) if w.accented]
-        return _places((folded for folded, _ in accented), [n for _, n in accented])
+        words = self.text.words
+        return _places((number, [w.folded for w in words[tokens] if w.accented]) for number, tokens in self._ranges)
 
     @lazy
     def by_concept(self) -> Places[int]:
         """For each concept the sentences that express it."""
-        found: Places[int] = {}
-        for ids, number in zip(text_concepts(self.text), self._numbers, strict=True):
-            for concept in ids:
-                found.setdefault(concept, set()).add(number)
-        return found
+        concepts = text_concepts(self.text)
+        return _places((number, chain.from_iterable(concepts[tokens])) for number, tokens in self._ranges)
 
     @lazy
     def capitalised(self) -> frozenset[str]:
