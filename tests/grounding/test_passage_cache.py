@@ -17,14 +17,14 @@ from stillme.languages import language_of, registered
 ROOM = 800 * BYTES_PER_CHARACTER
 HUNDRED = "x" * 100
 RULES: dict[str, Any] = {"grounding": {"model": "none"}}
-IDS_AND_TIMES = {
+IDS_AND_TIMES: dict[str, Any] = {
     "request_id": True,
     "validator_trace_id": True,
     "metrics": {"elapsed_ms"},
     "findings": {"__all__": {"elapsed_ms"}},
 }
 
-ENGLISH = {
+ENGLISH: dict[str, Any] = {
     "query": "When does the Marlow ferry leave on Sundays?",
     "draft_answer": "Marlow Ferry leaves at 9:30 on Sundays [1]. Tickets cost 14 euros. Orla Finch steers it [2].",
     "retrieved_context": [
@@ -37,7 +37,7 @@ ENGLISH = {
     ],
     "as_of": "2026-02-01T09:00:00Z",
 }
-VIETNAMESE = {
+VIETNAMESE: dict[str, Any] = {
     "query": "Chủ nhật phà Bến Trúc chạy lúc mấy giờ?",
     "draft_answer": "Chủ nhật, phà Bến Trúc rời bến lúc 9 giờ 30 [1]. Vé giá 14.000 đồng. Anh Lê Văn Sáu lái phà.",
     "retrieved_context": [
