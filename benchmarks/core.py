@@ -36,6 +36,8 @@ from typing import Any, Final, NamedTuple
 import stillme
 from benchmarks.texts import ANSWERS, LANGUAGES, PIECES, Answer, Size, mixed, prose, request, texts_hash, words_in
 from stillme import Guard, Verdict, VerifyRequest
+from stillme.grounding.passage import contents
+from stillme.grounding.passage_index import indexes
 from stillme.text.tokens import Text
 
 ROOT: Final = Path(__file__).parents[1]
@@ -204,6 +206,8 @@ class Case:
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     floor: dict[str, list[Spent]] = field(default_factory=dict)
     small: list[Spent] = field(default_factory=list)
+    seen: list[Spent] = field(default_factory=list)
+    """With passages that came before."""
 
     @property
     def every(self) -> list[Spent]:
@@ -215,12 +219,14 @@ class Case:
         return request(self.language, self.size, self.answer, seed)
 
     def measure(self, guard: Guard, seed: int, given: Request, loop: Loop) -> None:
-        """Verify a request once and note what it took."""
+        """Verify a request whose passages are new once and note what it took."""
+        forget_passages()
         spent, verdict = loop.timed(guard.verify, given)
         self.times.setdefault(seed, []).append(spent)
         self.validators.setdefault(seed, []).append(by_validator(verdict, spent))
         self.verdicts[seed] = verdict
         if self.answer == "copied":
+            self.seen.append(loop.timed(guard.verify, given)[0])
             texts = [given["query"], given["draft_answer"], *(p["text"] for p in given["retrieved_context"])]
             for name, read in (("Text()", Text), ("re \\w+", WORD.findall)):
                 self.floor.setdefault(name, []).append(loop.timed(list, map(read, texts))[0])
@@ -296,9 +302,7 @@ def show_chain(cases: Sequence[Case], loop: Loop) -> list[Record]:
         )
     again = statistics.median(row["again"] for row in rows)
     print("  best: median over the requests of each one's shortest wall time. supported: of the claims; others: of")
-    print(
-        f"  the requests. A request seen before costs {again:.2f} of a new one: no verdict is kept, only facts on words."
-    )
+    print(f"  the requests. A request seen before costs {again:.2f} of a new one: no verdict is kept.")
     return rows
 
 
@@ -363,6 +367,7 @@ def show_floor(cases: Sequence[Case]) -> list[Record]:
     heading("2. The floor: reading every text of the same requests, and how many times that the chain costs")
     print(
         f"  {'request':<9}{'lang':<6}{'reading':<10}{'p50 µs':>8}{'cpu µs':>8}{'loops':>8}{'ns/word':>9}{'chain / it':>12}"
+        f"{'passages seen':>15}"
     )
     rows: list[Record] = []
     for case in cases:
@@ -370,11 +375,15 @@ def show_floor(cases: Sequence[Case]) -> list[Record]:
             row = {"request": case.size, "language": case.language, "reading": name, **figures(times)}
             row["ns_per_word"] = round(row["cpu_ms"] * 1e6 / request_words(case.request(0)), 1)
             row["chain_ratio"] = round(loops(case.every) / loops(times), 2)
+            row["seen_ratio"] = round(loops(case.seen) / loops(times), 2)
             rows.append(row)
             print(
                 f"  {case.size:<9}{case.language:<6}{name:<10}{row['p50_ms'] * 1e3:>8.0f}{row['cpu_ms'] * 1e3:>8.0f}"
-                f"{row['loops']:>8.3f}{row['ns_per_word']:>9.0f}{row['chain_ratio']:>12}"
+                f"{row['loops']:>8.3f}{row['ns_per_word']:>9.0f}{row['chain_ratio']:>12}{row['seen_ratio']:>15}"
             )
+    print(
+        "  passages seen: how many times it the chain costs where the passages came before and only the draft is new."
+    )
     for case in cases:
         if case.small and case.size == "typical":
             row = {"request": "smallest", "language": case.language, "reading": "chain", **figures(case.small)}
@@ -402,6 +411,7 @@ def measure_new_words(effort: Effort) -> list[Record]:
             loop.tick()
             forget_words()
             new.append(loop.timed(guard.verify, given)[0])
+            forget_passages()
             known.append(loop.timed(guard.verify, given)[0])
     heading("   What is kept between requests: of each spelling its Word, its meaning, its vote for a language", loop)
     for language, (new, known) in times.items():
@@ -415,8 +425,15 @@ def measure_new_words(effort: Effort) -> list[Record]:
     return rows
 
 
+def forget_passages() -> None:
+    """Empty what was read of passages."""
+    contents.cache_clear()
+    indexes.cache_clear()
+
+
 def forget_words() -> None:
     """Empty every bounded cache of the package: those hold what is known of single words. Rules stay compiled."""
+    forget_passages()
     for name, module in list(sys.modules.items()):
         if name.startswith("stillme."):
             for value in vars(module).values():
@@ -443,6 +460,7 @@ def measure_batches(effort: Effort) -> list[Record]:
         progress(f"throughput: batch {n + 1} of {effort.batches + 1}, {effort.batch} requests in {len(times)} ways")
         requests = list(mixed(effort.batch, first=effort.batch * n))
         for (name, on), row in times.items():
+            forget_passages()
             gc.collect()
             loop.tick(9)
             row.append(loop.timed(ways[name], requests, collect=on)[0])
@@ -683,6 +701,7 @@ class Row:
     def measure(self, guard: Guard, kilobytes: int, loop: Loop) -> None:
         """Time one size once; the loop runs before and behind it, since a long text takes a while."""
         given = self.request(kilobytes * KB)
+        forget_passages()
         gc.collect()
         loop.tick()
         spent, verdict = timed(guard.verify, given)

@@ -491,11 +491,13 @@ class _Sources:
 
     @lazy
     def names(self) -> frozenset[str]:
-        return capitalised_words([self.query, *self.conversation, *(p.text for p in self.passages)])
+        return capitalised_words([self.query, *self.conversation]).union(
+            *(p.content.capitalised for p in self.passages)
+        )
 
     def known_by(self, known_names: frozenset[str]) -> _Shelf:
         """The passages read under these names; a name of the draft that no passage has changes nothing."""
-        added = frozenset(n for n in known_names - self.names if any(n in p.vocabulary for p in self.passages))
+        added = frozenset(n for n in known_names - self.names if any(n in p.content.vocabulary for p in self.passages))
         if added not in self._shelves:
             self._shelves[added] = _Shelf(self, self.names | added)
         return self._shelves[added]

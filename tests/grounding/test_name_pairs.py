@@ -31,7 +31,7 @@ def test_may_have(claim: str, language: str, source: str, expected: bool) -> Non
     (name,) = find_names(text, split(text), frozenset())
     passage = Passage(1, RetrievedPassage(source_id="s", text=source))
 
-    assert Abroad([passage.reading(frozenset())]).may_have(name, text, language) is expected
+    assert Abroad([passage.content.read(frozenset())[0]]).may_have(name, text, language) is expected
 
 
 def test_no_source_has_nothing() -> None:

@@ -33,4 +33,4 @@ def test_title_and_vocabulary() -> None:
     titled = passage("Lind's mill stands by the Orr.", title="Mills of Kelm")
 
     assert (titled.title, passage("x").title) == ("Mills of Kelm", "s")
-    assert {"lind", "orr", "kelm"} <= titled.vocabulary
+    assert {"lind", "orr", "kelm"} <= titled.content.vocabulary

@@ -60,6 +60,22 @@ def test_figures_keep_decision_and_action_apart(start: Start) -> None:
     assert "nowhere" not in text
 
 
+def test_figures_tell_passages_that_came_before_from_new_ones(start: Start) -> None:
+    """How often a passage was read already, and what is kept of all of them."""
+    service = start()
+    context = [{"source_id": "a", "text": "The Tarn bridge was opened for carts in 1871."}]
+    request = {**REQUEST, "retrieved_context": context}
+    service.post("/v1/verify", request)
+    new = figures(service.get("/metrics").text)
+    service.post("/v1/verify", {**request, "retrieved_context": [{**context[0], "source_id": "b"}]})
+
+    again = figures(service.get("/metrics").text)
+    read = "stillme_passages_newly_read_total", "stillme_passages_read_before_total"
+    assert new[read[0]] >= 1
+    assert [again[name] - new[name] for name in read] == [0, 1]
+    assert again["stillme_passage_cache_bytes"] >= len(context[0]["text"])
+
+
 def test_logs_hold_no_texts_and_no_keys(start: Start, caplog: pytest.LogCaptureFixture) -> None:
     """Codes, ids and times only."""
     caplog.set_level(logging.DEBUG, "stillme")

@@ -15,7 +15,7 @@ from stillme.grounding.objections.bindings import figure_owners, name_bindings, 
 from stillme.grounding.objections.figures import other_figures
 from stillme.grounding.objections.names import other_names, other_subject
 from stillme.grounding.objections.opposites import opposite_phrases, opposite_words
-from stillme.grounding.objections.polarity import POLARITY, counterparts
+from stillme.grounding.objections.polarity import POLARITY, counterparts, may_deny
 from stillme.grounding.objections.strength import STRENGTH
 from stillme.grounding.statements import Reading, Statement
 from stillme.text.names import Name
@@ -48,6 +48,8 @@ def align(
 
 def _check_polarity(alignment: Alignment) -> None:
     """Negations, against each statement for the words that it is the first to carry."""
+    if not any(may_deny(alignment.claim, source) for source in alignment.statements):
+        return
     seen: set[int] = set()
     for source in alignment.statements:
         pairs = {i: j for i, j in counterparts(alignment.claim, source).items() if i not in seen}

@@ -24,6 +24,7 @@ SELF: Final = "self"
 GREETING: Final = frozenset({"opening", "courtesy"})
 LEAVING: Final = frozenset({"courtesy", "fragment"})
 MOST_IN_A_GREETING: Final = 2
+ASSENT: Final = frozenset({"assent", "agreeing"})
 HEADING_MARKS: Final = ("#", "\\section", "\\subsection", "\\chapter", "\\paragraph", "\\title")
 # What may stand before the words of a line that is an item of a list.
 ITEM: Final = re.compile(r"[ \t]*+(?:(?:\d{1,3}+[.)]|[-*•+])[ \t]++)?+")
@@ -154,10 +155,9 @@ class _Reader:
 
     def _before_last_line(self, s: Sentence) -> bool:
         """Whether one more line follows, and no other."""
-        below = self.draft.raw[s.end : s.end + LONGEST_HEADING + 1].strip()
-        return (
-            len(below) <= LONGEST_HEADING and "\n" in self.draft.raw[s.end :][:3] and "\n" not in below and bool(below)
-        )
+        behind = self.draft.raw[s.end : s.end + LONGEST_HEADING + 1]
+        below = behind.strip()
+        return len(below) <= LONGEST_HEADING and "\n" in behind[:3] and "\n" not in below and bool(below)
 
     def _names_sources(self, s: Sentence) -> bool:
         return "sources_heading" in claim_lexicon().names(self.draft, s.first, s.last)
@@ -184,8 +184,7 @@ class _Reader:
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
         closes = s.first > 0 and (self.draft.words[s.last - 1].text == "," or self._before_last_line(s))
-        leaving = "valediction" in claim_lexicon().names(self.draft, s.first, s.last)
-        self.takes_leave = kind != FACT and (leaving or (kind in LEAVING and closes))
+        self.takes_leave = kind != FACT and ("valediction" in w.outer_names or (kind in LEAVING and closes))
         return kind
 
     def _by_place(self, w: Wrapping, s: Sentence, own: Sequence[Marker], heading: bool) -> str | None:
@@ -224,9 +223,11 @@ class _Reader:
     def _assents(self, w: Wrapping) -> bool:
         """A bare yes or no, and to a question that wants one also 'Sure!' or a thumb."""
         spoken = [i for i in range(*w.outer) if i not in self.silent and self.draft.words[i].text not in ".,!?…:;"]
-        found = [m for m in claim_lexicon().find(self.draft, *w.outer) if m.name in ("assent", "agreeing")]
         most = MOST_WITH_ASSENT if not self.asked.yes_or_no else MOST_ABOUT_ASSENT
-        if not found or not 0 < len(spoken) <= most or (found[0].name == "agreeing" and not self.asked.yes_or_no):
+        if not 0 < len(spoken) <= most:
+            return False
+        found = [m for m in w.outer_matches if m.name in ASSENT]
+        if not found or (found[0].name == "agreeing" and not self.asked.yes_or_no):
             return False
         ends = found[0].last < w.outer[1] and self.draft.words[found[0].last].text in ".,!"
         if ("courtesy" in w.peeled or "courtesy" in w.names) and not (self.asked.yes_or_no and ends):
@@ -277,13 +278,12 @@ class _Reader:
     def _is_salutation(self, w: Wrapping, s: Sentence) -> bool:
         """A line that ends with a comma, as a letter opens: a greeting, and behind it at most a name that the sources do not know."""
         words = self.draft.words
-        greets = not GREETING.isdisjoint((*w.peeled, *w.names)) or not GREETING.isdisjoint(
-            claim_lexicon().names(self.draft, s.first, s.last)
-        )
-        ends = words[s.last - 1].text == "," and s.end == self.draft.line(s.end)[1]
+        if words[s.last - 1].text != "," or s.end != self.draft.line(s.end)[1]:
+            return False
+        greets = not GREETING.isdisjoint((*w.peeled, *w.names, *w.outer_names))
         names_only = all(words[i].capital and words[i].stem not in self.known.stems for i in w.content)
         brief = names_only or w.content[:1] == [s.first]
-        return greets and ends and brief and len(w.content) <= MOST_IN_A_GREETING and self._is_label(w, s)
+        return greets and brief and len(w.content) <= MOST_IN_A_GREETING and self._is_label(w, s)
 
     def _speaks_of_the_matter(self, w: Wrapping) -> bool:
         """Whether a line of a text that was asked for, or of code, says something that the sources could know."""
@@ -328,10 +328,7 @@ class _Reader:
 
     def _only_talks(self, w: Wrapping) -> bool:
         """Whether the classifier takes what is left for talk; what may be read as a yes or no to the question is none."""
-        lexicon = claim_lexicon()
-        answers = self.asked.yes_or_no and (
-            w.denies() or not lexicon.names(self.draft, *w.outer).isdisjoint(("assent", "agreeing"))
-        )
+        answers = self.asked.yes_or_no and (w.denies() or not w.outer_names.isdisjoint(ASSENT))
         return not answers and (w.only_talks(*w.outer) or w.only_talks(w.first, w.last))
 
     def _is_self(self, w: Wrapping, cites: bool) -> str | None:

@@ -6,8 +6,11 @@ tasks in, one judgement a claim out. Batches come first: a model may score the c
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final, Literal, Protocol
 
 from stillme.grounding.alignment import Alignment, align
@@ -180,31 +183,38 @@ class _Bench:
 
     def _candidates(self, claim: Statement) -> list[_Candidate]:
         """For each passage that shares words with the claim, its statements that share most, best first."""
-        weights: dict[int, float] = {}
-        words = claim.reading.text.words
-        found_at = [(i, self._where(claim, i)) for i in claim.content]
-        rare = any(0 < len(places) <= COMMON for _, places in found_at)
-        for i, places in found_at:
-            if rare and len(places) > COMMON:
-                continue  # a word that is everywhere finds nothing that the rarer ones do not
-            for place in places:
-                weights[place] = weights.get(place, 0.0) + (1.5 if words[i].capital or words[i].number else 1.0)
-        if self._elliptic(claim):
-            for place, count in self.library.sharing(w.stem for w in self.task.query.words if w.content).items():
-                weights[place] = weights.get(place, 0.0) + 2.0 * count
-        ranked = sorted(weights, key=lambda place: (-weights[place], place))
+        halves = self._shared_halves(claim)
+        ranked = sorted(sorted(halves), key=halves.__getitem__, reverse=True)  # of equals the first one stands first
         found: dict[int, _Candidate] = {}
         for place in ranked:
             passage, statement = self.library.places[place]
+            candidate = found.get(passage)
+            if candidate is not None and len(candidate.statements) == MOST_STATEMENTS * 2:
+                continue
             if statement.dictates and statement.dictates not in claim.stems:
                 continue  # that a reader is to say it does not make it so
-            candidate = found.setdefault(passage, _Candidate(passage))
-            if not candidate.statements:
-                candidate.shared = weights[place]
-            if len(candidate.statements) < MOST_STATEMENTS * 2:
-                candidate.statements.append(statement)
+            if candidate is None:
+                candidate = found[passage] = _Candidate(passage, shared=halves[place] / 2)
+            candidate.statements.append(statement)
         best = max((c.shared for c in found.values()), default=0.0)
         return [c for c in found.values() if c.shared >= best * WORTH_ALIGNING]
+
+    def _shared_halves(self, claim: Statement) -> Counter[int]:
+        """For each place how much of the claim its statement holds, in halves: a word counts two, a name or a figure three."""
+        words = claim.reading.text.words
+        found_at = [(i, self._where(claim, i)) for i in claim.content]
+        rare = any(0 < len(places) <= COMMON for _, places in found_at)
+        rows = [
+            places
+            for i, places in found_at
+            if not rare or len(places) <= COMMON  # a word that is everywhere finds nothing that the rarer ones do not
+            for _ in range(3 if words[i].capital or words[i].number else 2)
+        ]
+        halves = Counter(chain.from_iterable(rows))
+        if self._elliptic(claim):
+            for place, count in self.library.sharing(w.stem for w in self.task.query.words if w.content).items():
+                halves[place] += 4 * count
+        return halves
 
     def _elliptic(self, claim: Statement) -> bool:
         """'£5.' says nothing without its question: then the question finds the statement."""
@@ -323,10 +333,10 @@ def _quote(passage: int, found: Alignment) -> Quote:
     chosen = [found.best.sentence]
     if len(found.statements) == 1:
         return Quote(passage, chosen[0].start, chosen[0].end)
-    order = [s.sentence for s in found.source.statements]
-    at = order.index(chosen[0])
-    near = {order[k] for k in (at - 1, at + 1) if 0 <= k < len(order)}
-    chosen += [s.sentence for s in found.statements[1:2] if s.sentence in near]
+    order = found.source.statements
+    at = bisect_left(order, found.best.first, key=lambda s: s.first)
+    near = order[max(0, at - 1) : at] + order[at + 1 : at + 2]
+    chosen += [s.sentence for s in found.statements[1:2] if s in near]
     return Quote(passage, min(s.start for s in chosen), max(s.end for s in chosen))
 
 

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
-from stillme.grounding.passage import Passage
+from stillme.grounding.passage import MOST_BYTES, Passage
+from stillme.grounding.passage_cache import SizedCache
 from stillme.grounding.statements import Reading, Statement
 from stillme.lazy import lazy
 from stillme.stopping import watched
+from stillme.text.tokens import fold
 
-__all__ = ["Library"]
+__all__ = ["Library", "PassageIndex", "indexes"]
+
+Readings = tuple[tuple[Reading, Reading], ...]
+"""Of each passage its text and its heading, as they are read."""
 
 
-class Library:
-    """Passages with their statements; `index` tells which statements hold a stem."""
+class PassageIndex:
+    """What several passages say, indexed: the same for every request that brings them in this order, whatever their sources are called."""
 
-    def __init__(self, passages: Sequence[Passage], known_names: frozenset[str]) -> None:
-        self.passages = passages
-        self._known_names = known_names
-        self.readings: list[Reading] = [p.reading(known_names) for p in watched(passages)]
-        self.headings: list[Reading] = [p.heading_reading(known_names) for p in passages]
+    def __init__(self, read: Readings) -> None:
+        self.readings: list[Reading] = [reading for reading, _ in read]
+        self.headings: list[Reading] = [heading for _, heading in read]
         self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
-
-    @lazy
-    def digest(self) -> bytes:
-        """What tells it from another: its passages, and the names that they are read under."""
-        parts = [*(p.given.model_dump_json() for p in self.passages), *sorted(self._known_names)]
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
 
     @lazy
     def index(self) -> dict[str, list[int]]:
@@ -49,6 +47,54 @@ class Library:
             for concept in statement.concepts:
                 meanings.setdefault(concept, []).append(place)
         return meanings
+
+    @lazy
+    def accented_stems(self) -> list[tuple[str, str]]:
+        """The stems that carry accents, each with what it looks like without them."""
+        return [(stem, fold(stem)) for stem in self.index if not stem.isascii()]
+
+    def typed_as(self, words: Collection[str]) -> frozenset[str]:
+        """The stems with accents that words typed without any may stand for."""
+        return frozenset(stem for stem, folded in self.accented_stems if folded in words)
+
+    @lazy
+    def titled(self) -> frozenset[str]:
+        """The stems of the headings."""
+        return frozenset(word.stem for heading in self.headings for word in heading.text.words)
+
+
+def _characters(read: Readings) -> int:
+    return sum(len(reading.text.raw) + len(heading.text.raw) for reading, heading in read)
+
+
+indexes: Final = SizedCache(PassageIndex, _characters, MOST_BYTES)
+"""The passages that came together before."""
+
+
+class Library:
+    """The passages of a request with their statements; `index` tells which statements hold a stem."""
+
+    def __init__(self, passages: Sequence[Passage], known_names: frozenset[str]) -> None:
+        self.passages = passages
+        self._known_names = known_names
+        self.shared = indexes[tuple([p.content.read(known_names) for p in watched(passages)])]
+        self.readings, self.headings, self.places = self.shared.readings, self.shared.headings, self.shared.places
+
+    @lazy
+    def digest(self) -> bytes:
+        """What tells it from another: its passages, and the names that they are read under."""
+        parts = [*(p.given.model_dump_json() for p in self.passages), *sorted(self._known_names)]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+
+    @property
+    def index(self) -> dict[str, list[int]]:
+        """For each stem the places of the statements that hold it, in order."""
+        return self.shared.index
+
+    @property
+    def meanings(self) -> dict[int, list[int]]:
+        """For each concept the places of the statements that express it, in order."""
+        return self.shared.meanings
 
     def sharing(self, stems: Iterable[str]) -> dict[int, int]:
         """For each place how many of the given stems its statement holds."""

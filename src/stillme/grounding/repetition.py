@@ -27,11 +27,8 @@ class _Said(NamedTuple):
 
     words: frozenset[str]
     meanings: tuple[frozenset[str | int], ...]
-
-    @property
-    def exact(self) -> frozenset[str]:
-        """The figures, names and negations."""
-        return frozenset(word for word in self.words if word.startswith("="))
+    exact: frozenset[str]
+    """The figures, names and negations."""
 
 
 class Repetitions:
@@ -58,12 +55,13 @@ class Repetitions:
 
     def _said(self, sentence: Sentence) -> _Said:
         words = self._draft.words[sentence.first : sentence.last]
-        exact = {f"={w.stem}" for w in words[1:] if w.number or w.capital or w.lower in word_set("padding", "negation")}
+        negation = word_set("padding", "negation")
+        exact = frozenset({f"={w.stem}" for w in words[1:] if w.number or w.capital or w.lower in negation})
         ids = text_concepts(self._draft)[sentence.first : sentence.last]
         meanings: list[frozenset[str | int]] = [
             frozenset((w.stem, *found)) for w, found in zip(words, ids, strict=True) if w.content
         ]
-        return _Said(frozenset({w.stem for w in words if w.content or w.capital} | exact), tuple(meanings))
+        return _Said(exact.union({w.stem for w in words if w.content or w.capital}), tuple(meanings), exact)
 
     def _means_nothing_new(self, said: _Said, earlier: _Said) -> bool:
         """Whether each word means what a word of the earlier sentence means, or only fills; no figure, name or negation is new."""

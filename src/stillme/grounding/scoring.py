@@ -31,15 +31,14 @@ def features(found: Alignment) -> tuple[float, ...]:
     for i in content:
         run = run + 1 if i in missing else 0
         longest = max(longest, run)
-    named = {i for name in found.claim.names for i in range(name.first, name.last)}
-    named |= {i for q in found.claim.quantities for i in range(q.first, q.last)}
-    core = [i for i in content if i not in named]
+    named, figured = found.claim.named, found.claim.figured
+    core = [i for i in content if i not in named and i not in figured]
     languages = {found.claim.reading.language, found.source.language}
     across = len(languages) > 1 and all(map(is_served, languages))
     return (
         1.0,
-        sum(i in found.covered for i in content) / total,
-        sum(i in found.context for i in content) / total,
+        len(found.covered.intersection(content)) / total,
+        len(found.context.intersection(content)) / total,
         sum(i not in missing for i in core) / len(core) if core else 1.0,
         len(missing) / total,
         min(longest, 6) / 6,

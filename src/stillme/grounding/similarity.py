@@ -17,11 +17,11 @@ from itertools import islice, pairwise
 from math import exp
 from typing import Any, Final, Literal, Protocol
 
-from stillme.grounding.passage import Passage
+from stillme.grounding.passage import BETWEEN, Passage
 from stillme.grounding.passage_index import Library
 from stillme.languages import compiled, has, is_served, load, word_rules
 from stillme.text.concepts import text_concepts
-from stillme.text.sentences import Sentence, split
+from stillme.text.sentences import split
 from stillme.text.spelling import respelt
 from stillme.text.tokens import Text
 
@@ -40,6 +40,8 @@ __all__ = [
     "similarities",
 ]
 
+HEADING: Final = -1
+NOWHERE: Final = frozenset[int]()
 PIECE: Final = 180
 # Of a passage the piece that shares most with the question is read (more tell right from wrong no better),
 # or the first ones where none shares anything.
@@ -247,59 +249,30 @@ def read(query: Text, terms: Sequence[int], passage: Passage) -> QuestionShare:
     for i, places in held.items():
         if places:
             whole += weights[i]
-            if -1 in places:
+            if HEADING in places:
                 titled += weights[i]
             else:
                 for k in places:
                     best[k] = best.get(k, 0.0) + weights[i]
-    best.pop(-2, None)
+    best.pop(BETWEEN, None)
     return QuestionShare((whole + titled + max(best.values(), default=0.0)) / sum(weights.values()) / 2, best)
 
 
 def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, set[int]]:
-    """For each term the passage's sentences that say it (-1: its heading does, -2: what stands between sentences)."""
-    held: dict[int, set[int]] = {i: set() for i in terms}
-    wanted: dict[str, list[int]] = {}
-    for i in terms:
-        wanted.setdefault(query.words[i].stem, []).append(i)
-    words = passage.text.words
-    hits = [(j, w.stem) for j, w in enumerate(words) if w.stem in wanted]
+    """For each term the passage's sentences that say it, BETWEEN among them (and HEADING where its heading does)."""
+    words, content = query.words, passage.content
+    held = {i: set(content.by_stem.get(words[i].stem, ())) for i in terms}
     if not query.accented and passage.text.accented:
-        hits += [(j, w.folded) for j, w in enumerate(words) if w.accented and w.folded in wanted]
-    sentences = passage.sentences
-    firsts = [s.first for s in sentences]
-    for j, form in hits:
-        k = _sentence(sentences, firsts, j)
-        for i in wanted[form]:
-            held[i].add(k)
-    for word in passage.heading.words:
-        for i in (*wanted.get(word.stem, ()), *wanted.get(word.folded, ())):
-            held[i].add(-1)
-    if any(not places for places in held.values()):
-        _by_meaning(query, passage, held, firsts)
+        for i in terms:
+            held[i] |= content.by_folded.get(words[i].stem, NOWHERE)
+    titled = {form for word in passage.heading.words for form in (word.stem, word.folded)}
+    meant = text_concepts(query)
+    for i, places in held.items():
+        if words[i].stem in titled:
+            places.add(HEADING)
+        if not places:
+            places.update(*(content.by_concept.get(concept, NOWHERE) for concept in meant[i]))
     return held
-
-
-def _sentence(sentences: Sequence[Sentence], firsts: list[int], token: int) -> int:
-    k = bisect_right(firsts, token) - 1
-    return k if k >= 0 and token < sentences[k].last else -2
-
-
-def _by_meaning(query: Text, passage: Passage, held: dict[int, set[int]], firsts: list[int]) -> None:
-    asked = text_concepts(query)
-    wanted: dict[int, list[int]] = {}
-    for i, found in held.items():
-        if not found:
-            for c in asked[i]:
-                wanted.setdefault(c, []).append(i)
-    if not wanted:
-        return
-    for j, ids in enumerate(text_concepts(passage.text)):
-        if ids:
-            for c in ids:
-                if c in wanted:
-                    for i in wanted[c]:
-                        held[i].add(_sentence(passage.sentences, firsts, j))
 
 
 def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: float = 1.0) -> list[str]:

@@ -10,7 +10,7 @@ from stillme.figures.quantity import Quantity
 from stillme.figures.words import find_quantities
 from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
-from stillme.text.concepts import text_concepts
+from stillme.text.concepts import opposite_stems, text_concepts
 from stillme.text.names import Name, find_names
 from stillme.text.tokens import Sentence, Text, stem
 
@@ -106,6 +106,20 @@ class Statement:
     def every_stem(self) -> frozenset[str]:
         """The stems of all its words, stop words included."""
         return frozenset(w.stem for w in self.reading.text.words[self.first : self.last])
+
+    @lazy
+    def opposed(self) -> list[tuple[int, frozenset[str]]]:
+        """Its words that have opposites, and the stems of those."""
+        words, opposites = self.reading.text.words, opposite_stems()
+        spoken = ((i, words[i]) for i in range(self.first, self.last) if words[i].word)
+        found = ((i, opposites.get(word.stem) or opposites.get(word.lower)) for i, word in spoken)
+        return [(i, against) for i, against in found if against]
+
+    @lazy
+    def opposed_pairs(self) -> dict[int, str]:
+        """Where two words in a row have an opposite: 'at most'."""
+        opposites, pairs = opposite_stems(), map(" ".join, pairwise(self.lowers))
+        return {at: pair for at, pair in enumerate(pairs, self.first) if pair in opposites}
 
     @lazy
     def segments(self) -> list[int]:

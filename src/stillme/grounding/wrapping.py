@@ -135,6 +135,16 @@ class Wrapping:
         return [m for m in found if not quoted[m.first]]
 
     @lazy
+    def outer_matches(self) -> list[Match]:
+        """The phrases of the whole sentence."""
+        return list(claim_lexicon().find(self.draft, *self.outer))
+
+    @lazy
+    def outer_names(self) -> frozenset[str]:
+        """The lists that the whole sentence has a phrase of."""
+        return frozenset(m.name for m in self.outer_matches)
+
+    @lazy
     def names(self) -> frozenset[str]:
         """The lists that what is left has a phrase of."""
         return frozenset(m.name for m in self.matches)
@@ -142,12 +152,15 @@ class Wrapping:
     @lazy
     def content(self) -> list[int]:
         """The tokens left that carry content."""
-        return [i for i in range(self.first, self.last) if self._speaks(i) and self.draft.words[i].content]
+        words = self.draft.words
+        return [i for i in self.spoken if words[i].content]
 
     @lazy
     def spoken(self) -> list[int]:
         """The words left, with or without content."""
-        return [i for i in range(self.first, self.last) if self._speaks(i)]
+        words, silent = self.draft.words, self.silent
+        spoken = [i for i in range(self.first, self.last) if words[i].word or words[i].number]
+        return [i for i in spoken if i not in silent] if silent else spoken
 
     @property
     def has_figure(self) -> bool:
@@ -294,6 +307,8 @@ class Wrapping:
 
     def _cell(self, first: int, last: int) -> tuple[int, int]:
         """The one cell of a table row that states something, where the others only number it or name a source; else the whole row."""
+        if "|" not in self.draft.tokens[first:last]:
+            return first, last
         bars = [i for i in range(first, last) if self.draft.words[i].text == "|"]
         cells = list(zip([first, *(i + 1 for i in bars)], [*bars, last], strict=True))
         stating = [cell for cell in cells if _is_statement(self.draft.lowers[slice(*cell)])]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast
 
 from stillme.languages.en import forms as english_forms
 from stillme.languages.en.numerals import spelt as english_numbers
@@ -26,6 +26,7 @@ __all__ = [
     "WordRules",
     "accented_language",
     "compiled",
+    "forgettable",
     "has",
     "is_served",
     "language_of",
@@ -45,7 +46,7 @@ HERE: Final = files(__package__)
 DEFAULT: Final = "en"
 """The language of texts for a reader whose own is not known."""
 
-_COMPILED: list[Any] = []
+_COMPILED: list[Forgettable] = []
 
 
 def compiled(function: Callable[P, T]) -> Callable[P, T]:
@@ -53,6 +54,18 @@ def compiled(function: Callable[P, T]) -> Callable[P, T]:
     kept = cache(function)
     _COMPILED.append(kept)
     return cast("Callable[P, T]", kept)
+
+
+class Forgettable(Protocol):
+    """What is made of the rules, and can be made anew."""
+
+    def cache_clear(self) -> None:
+        """Forget all of it."""
+
+
+def forgettable(kept: Forgettable) -> None:
+    """Have something cleared whenever a language is added or taken away."""
+    _COMPILED.append(kept)
 
 
 def remembered(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -94,8 +94,7 @@ def _reference(query: Text) -> str | None:
 def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option, ...]:
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
     asked = _asked(query, library)
-    titled = {w.stem for heading in library.headings for w in heading.text.words}
-    wanted = (asked - titled) or asked
+    wanted = (asked - library.shared.titled) or asked
     kinds = _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
     heads: dict[str, set[tuple[str, ...]]] = {}
@@ -123,8 +122,8 @@ def _asked(query: Text, library: Library) -> set[str]:
     if query.accented:
         return stems
     typed = {w.folded for w in query.words if w.word and w.folded not in word_rules().stop_folded}
-    meant = {stem for stem in library.index if not stem.isascii() and fold(stem) in typed}
-    return meant | {stem for stem in stems if stem in library.index} if meant else stems
+    meant = library.shared.typed_as(typed)
+    return {*meant, *(stem for stem in stems if stem in library.index)} if meant else stems
 
 
 def _kinds(query: Text) -> set[str]:
@@ -144,8 +143,8 @@ def _speaks_of_kind(asked: set[str], heads: dict[str, set[tuple[str, ...]]], lib
     if family in asked:
         return True
     said = {stem for _, s in library.places if family in s.stems and s.quantities for stem in s.stems}
-    elsewhere = set(library.index).union(w.stem for heading in library.headings for w in heading.text.words)
-    return any(stem in elsewhere and stem not in said for stem in asked)
+    elsewhere = (stem for stem in asked if stem in library.index or stem in library.shared.titled)
+    return any(stem not in said for stem in elsewhere)
 
 
 def _subject(statement: Statement) -> Name | None:

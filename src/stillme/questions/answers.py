@@ -23,7 +23,7 @@ from stillme.languages import DEFAULT, accented_language, compiled, load, word_r
 from stillme.text.concepts import text_concepts
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
-from stillme.text.tokens import Sentence, Text, fold
+from stillme.text.tokens import Sentence, Text
 
 __all__ = ["FEATURES", "KINDS", "AnswerSpan", "Place", "PossibleAnswer", "Question", "read_answers", "weighed"]
 
@@ -117,7 +117,7 @@ class Question:
         if self.text.accented or not any(p.text.accented for p in library.passages):
             return self.stems
         typed = {w.folded for w in self.text.words if w.word and w.folded not in word_rules().stop_folded}
-        meant = frozenset(stem for stem in library.index if not stem.isascii() and fold(stem) in typed)
+        meant = library.shared.typed_as(typed)
         return meant | frozenset(stem for stem in self.stems if stem in library.index) if meant else self.stems
 
 

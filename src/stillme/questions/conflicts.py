@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from stillme.figures.comparing import agrees, rivals
 from stillme.grounding.alignment import Alignment, Objection, align
-from stillme.grounding.passage_index import Library
+from stillme.grounding.passage_index import Library, PassageIndex
 from stillme.grounding.statements import Reading, Statement, cues
 from stillme.languages import word_set
 from stillme.questions.answers import Question
@@ -28,6 +29,8 @@ COMMON: Final = 10
 DISAGREES: Final = frozenset({"figure", "negation", "opposite"})
 ANSWER_KINDS: Final = {"date": "figure", "figure": "figure", "person": "name", "place": "name", "thing": "answer"}
 DIFFERENT_SUBJECT: Final = frozenset({"name", "name missing", "roles", "binding"})
+# Under so many names of their sources the disagreements of the same passages are kept.
+MOST_SOURCES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +44,33 @@ class PassageConflict:
     values: tuple[str, str]
 
 
+_AT_ODDS: Final[WeakKeyDictionary[PassageIndex, dict[tuple[str, ...], tuple[PassageConflict, ...]]]] = (
+    WeakKeyDictionary()
+)
+
+
 def find_conflicts(library: Library, query: Text | None = None) -> list[PassageConflict]:
     """Every pair of sources that disagrees, once for each thing they disagree on; with a query, also on its answer."""
     if len({p.source_id for p in library.passages}) < 2:
         return []
-    found: dict[tuple[int, int, str], PassageConflict] = {}
-    for a, b in watched(_related(library)):
-        disagreement = _compare(library, library.places[a], library.places[b])
-        if disagreement is not None:
-            found.setdefault((*disagreement.passages, disagreement.about), disagreement)
-    return [*found.values(), *_answers(library, query, {(d.passages, d.spans) for d in found.values()})]
+    found = _statements_at_odds(library)
+    return [*found, *_answers(library, query, {(d.passages, d.spans) for d in found})]
+
+
+def _statements_at_odds(library: Library) -> tuple[PassageConflict, ...]:
+    """The statements that disagree whatever is asked, worked out once for passages that come together again."""
+    known = _AT_ODDS.setdefault(library.shared, {})
+    sources = tuple(p.source_id for p in library.passages)
+    if sources not in known:
+        found: dict[tuple[int, int, str], PassageConflict] = {}
+        for a, b in watched(_related(library)):
+            disagreement = _compare(library, library.places[a], library.places[b])
+            if disagreement is not None:
+                found.setdefault((*disagreement.passages, disagreement.about), disagreement)
+        if len(known) >= MOST_SOURCES:
+            known.clear()
+        known[sources] = tuple(found.values())
+    return known[sources]
 
 
 def _answers(

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from stillme.grounding.passage import contents
 from stillme.guard import Occurrence
 from stillme.reasons import Decision, Reason
 from stillme.version import __version__
@@ -68,6 +69,14 @@ class Metrics:
         self._models = Counter(
             "stillme_model_calls", "Answers asked of models", ("provider", "outcome"), registry=registry
         )
+        self._read_before = Counter(
+            "stillme_passages_read_before", "Passages read for an earlier request", registry=registry
+        )
+        self._newly_read = Counter("stillme_passages_newly_read", "Passages read anew", registry=registry)
+        self._passage_bytes = Gauge(
+            "stillme_passage_cache_bytes", "What is kept of passages", registry=registry, multiprocess_mode="livesum"
+        )
+        self._passages = contents.counts
         Gauge("stillme_build_info", "The version", ("version",), registry=registry, multiprocess_mode="max").labels(
             __version__
         ).set(1)
@@ -100,6 +109,14 @@ class Metrics:
             self._recent += [verdict.decision is Decision.ANSWER for verdict in judged]
             if self._recent:
                 self._passed.set(sum(self._recent) / len(self._recent))
+            self._count_passages()
+
+    def _count_passages(self) -> None:
+        before, now = self._passages, contents.counts
+        self._read_before.inc(now.hits - before.hits)
+        self._newly_read.inc(now.misses - before.misses)
+        self._passage_bytes.set(now.size_bytes)
+        self._passages = now
 
     def opened(self, number: int) -> None:
         """Note how many requests are under way."""

@@ -16,15 +16,17 @@ accents, but only in text that has no accents at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from stillme.text.tokens import Text, fold
 
 __all__ = ["Lexicon", "Match"]
 
 Words = tuple[str, ...]
-SENTENCE_ENDS = frozenset(".!?…;")
+SENTENCE_ENDS: Final = frozenset(".!?…;")
+# Stands for whatever word comes next; no word is blank.
+ANY: Final = ""
 
 
 class Match(NamedTuple):
@@ -50,14 +52,62 @@ class _Slot:
 
 
 class _Phrase:
-    """A phrase of a list; it is compiled when a text first has a word it may begin with."""
+    """A phrase of a list; its slots are made when a text first has a word it may begin with."""
 
-    __slots__ = ("compiled", "name", "written")
+    __slots__ = ("name", "place", "slots", "written")
 
-    def __init__(self, name: str, written: str) -> None:
-        self.name = name
-        self.written = written
-        self.compiled: tuple[_Slot, ...] | None = None
+    def __init__(self, name: str, written: str, place: int) -> None:
+        self.name, self.written, self.place = name, written, place
+        self.slots: tuple[_Slot, ...] = ()
+
+
+class _Heading:
+    """The phrases that one word may begin, in the order in which they are written: those that may end or leave a gap behind it, and,
+    by the word behind it, those and the ones that go on with that word."""
+
+    __slots__ = ("by_next", "is_compiled", "phrases", "whatever_follows")
+
+    def __init__(self) -> None:
+        self.phrases: list[_Phrase] = []
+        self.whatever_follows: list[_Phrase] = []
+        self.by_next: dict[str, list[_Phrase]] = {}
+        self.is_compiled = False
+
+    def compile(self, head: str) -> None:
+        """Sort the phrases, whose slots are made, by what may follow the word."""
+        following = [(phrase, _following(phrase.slots, head)) for phrase in self.phrases]
+        whatever = [phrase for phrase, words in following if ANY in words]
+        by_next: dict[str, list[_Phrase]] = {}
+        for phrase, words in following:
+            for word in words - {ANY}:
+                by_next.setdefault(word, []).append(phrase)
+        self.by_next = {
+            word: sorted({*found, *whatever}, key=lambda phrase: phrase.place) for word, found in by_next.items()
+        }
+        self.whatever_follows, self.is_compiled = whatever, True
+
+
+def _following(slots: Sequence[_Slot], head: str) -> set[str]:
+    """The words that may stand behind the first word of a phrase; ANY among them where it may end there, or leaves a gap."""
+    words: set[str] = set()
+    for at, slot in enumerate(slots):
+        for option in slot.options.get(head, ()):
+            words.update(option[1:2] or _heads_of(slots[at + 1 :]))
+        if not slot.start and not slot.optional:
+            break
+    return words
+
+
+def _heads_of(slots: Sequence[_Slot]) -> set[str]:
+    """The words that what is left of a phrase may begin with; ANY among them where nothing more is needed, or a gap comes first."""
+    words: set[str] = set()
+    for slot in slots:
+        if slot.gap:
+            break
+        words.update(slot.options)
+        if not slot.optional:
+            return words
+    return words | {ANY}
 
 
 class Lexicon:
@@ -68,7 +118,7 @@ class Lexicon:
         self._written = [(name, phrase) for name in lists for phrase in self._known[name]]
         self._expanded: dict[str, list[Words]] = {}
         self._vocabularies: dict[str, frozenset[str]] = {}
-        self._indexes: dict[bool, dict[str, list[_Phrase]]] = {}
+        self._indexes: dict[bool, dict[str, _Heading]] = {}
         for name, phrase in self._written:
             if "@" in phrase:
                 self._check(name, phrase)
@@ -80,19 +130,30 @@ class Lexicon:
         plain = not text.accented
         tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
-        for i in range(first, stop):
-            if tokens[i] in index:
-                yield from self.at(text, i, stop, opens=i == opening)
+        for i in [i for i in range(first, stop) if tokens[i] in index]:
+            for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
+                end = _match(phrase.slots, tokens, text, i, stop, i == opening)
+                if end:
+                    yield Match(phrase.name, i, end)
 
-    def at(self, text: Text, first: int, last: int, *, opens: bool = True) -> Iterator[Match]:
-        """Every match that begins with the token `first`, which counts as the start of a sentence where `opens` says so."""
+    def at(self, text: Text, first: int, last: int) -> list[Match]:
+        """Every match that begins with the token `first`, which counts as the start of a sentence."""
         plain = not text.accented
         tokens = text.folded if plain else text.lowers
-        for phrase in self._index(plain).get(tokens[first], ()):
-            slots = phrase.compiled or self._compile(phrase, plain)
-            end = _match(slots, tokens, text, first, last, opens)
-            if end:
-                yield Match(phrase.name, first, end)
+        heading = self._index(plain).get(tokens[first])
+        phrases = self._phrases(heading, tokens, first, last, plain) if heading else ()
+        ends = [(phrase.name, _match(phrase.slots, tokens, text, first, last, True)) for phrase in phrases]
+        return [Match(name, first, end) for name, end in ends if end]
+
+    def _phrases(self, heading: _Heading, tokens: list[str], first: int, last: int, plain: bool) -> list[_Phrase]:
+        """The phrases that may begin with a token, by it and the one behind it."""
+        if not heading.is_compiled:
+            for phrase in heading.phrases:
+                phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
+            heading.compile(tokens[first])
+        if first + 1 < last:
+            return heading.by_next.get(tokens[first + 1], heading.whatever_follows)
+        return heading.whatever_follows
 
     def vocabulary(self, name: str) -> frozenset[str]:
         """Every word that a phrase of a list names."""
@@ -119,15 +180,15 @@ class Lexicon:
                 if option.startswith("@") and option[1:] not in self._known:
                     raise ValueError(f"in {name!r}: no list is called {option[1:]!r}")
 
-    def _index(self, plain: bool) -> dict[str, list[_Phrase]]:
+    def _index(self, plain: bool) -> dict[str, _Heading]:
         """The phrases by each word they may begin with; in text without accents, by that word without accents."""
         index = self._indexes.get(plain)
         if index is None:
             index = {}
-            for name, written in self._written:
-                phrase = _Phrase(name, written)
+            for place, (name, written) in enumerate(self._written):
+                phrase = _Phrase(name, written, place)
                 for head in sorted(self._heads(name, written, plain)):
-                    index.setdefault(head, []).append(phrase)
+                    index.setdefault(head, _Heading()).phrases.append(phrase)
             self._indexes[plain] = index
         return index
 
@@ -142,10 +203,6 @@ class Lexicon:
             if not part.startswith("("):
                 break
         return {fold(head) for head in heads} if plain else heads
-
-    def _compile(self, phrase: _Phrase, plain: bool) -> tuple[_Slot, ...]:
-        phrase.compiled = tuple(self._slot(part, plain) for part in phrase.written.split())
-        return phrase.compiled
 
     def _slot(self, part: str, plain: bool) -> _Slot:
         if part == "^":

@@ -41,10 +41,11 @@ class CitationRequired(Observer):
         uncited = [claim for claim in claims if not claim.markers]
         if len(uncited) <= self.allowed_uncited:
             return self.passed()
+        bare = {claim.start for claim in uncited}
         repairs = [
             cite(evidence, claim, judged.passages[0])
             for claim, judged in evidence.judged
-            if claim in uncited and judged.supported
+            if claim.start in bare and judged.supported
         ]
         return self.flagged(
             Reason.CITATION_MISSING,

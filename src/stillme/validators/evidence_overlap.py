@@ -57,6 +57,6 @@ class EvidenceOverlap(Observer):
             return 1.0
         found: set[tuple[str, ...]] = set()
         for passage in evidence.passages:
-            plain = [w.lower for w in passage.text.words if w.word]
+            plain = passage.content.lowers
             found |= said.intersection(zip(*(plain[k:] for k in range(size)), strict=False))
         return len(found) / len(said)

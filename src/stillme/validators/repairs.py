@@ -41,17 +41,17 @@ def left_out(draft: str, start: int, end: int) -> Repair:
 
 
 def apply(draft: str, repairs: Sequence[Repair]) -> str:
-    """The draft with the repairs applied from the end to the start; of two that overlap only the first counts.
+    """The draft with the repairs applied; of two that overlap only the first counts.
 
     Insertions at one place all count: a hedge stands before a marker.
     """
-    kept: list[Repair] = []
+    parts: list[str] = []
+    at = 0
     for edit in sorted(set(repairs), key=lambda r: (r.start, r.end, r.text)):
-        if not kept or edit.start >= kept[-1].end:
-            kept.append(edit)
-    for edit in reversed(kept):
-        draft = draft[: edit.start] + edit.text + draft[edit.end :]
-    return draft
+        if edit.start >= at:
+            parts += (draft[at : edit.start], edit.text)
+            at = edit.end
+    return "".join((*parts, draft[at:]))
 
 
 def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -> tuple[list[Finding], str | None]:

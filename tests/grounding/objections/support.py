@@ -22,9 +22,9 @@ def laid(claim: str, source: str, title: str = "", about: str = "") -> Alignment
         for n, text in enumerate((claim, source, about), 1)
         if text
     ]
-    known = frozenset[str]().union(*(passage.vocabulary for passage in passages))
-    readings = [passage.reading(known) for passage in passages]
-    (mine,), heading = readings[0].statements, passages[1].heading_reading(known)
+    known = frozenset[str]().union(*(passage.content.vocabulary for passage in passages))
+    readings = [passage.content.read(known)[0] for passage in passages]
+    (mine,), heading = readings[0].statements, passages[1].content.read(known)[1]
     subjects = [name for reading in readings[2:] for statement in reading.statements for name in statement.names]
     alignment = align(mine, readings[1], _best_first(mine, readings[1]), heading, subjects)
     alignment.objections.clear()

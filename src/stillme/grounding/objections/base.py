@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -88,8 +89,8 @@ def are_close(claim: Statement, source: Statement) -> bool:
 
 def neighbours(claim: Statement, item: Name | Quantity) -> list[int]:
     """The content words next to a name or figure: one before it, two behind it."""
-    before = [i for i in claim.content if i < item.first][-1:]
-    return before + [i for i in claim.content if i >= item.last][:2]
+    before, behind = bisect_left(claim.content, item.first), bisect_left(claim.content, item.last)
+    return claim.content[max(0, before - 1) : before] + claim.content[behind : behind + 2]
 
 
 def _shared(claim: Statement, tokens: Iterable[int], source: Statement) -> int:
@@ -119,8 +120,10 @@ def carries(alignment: Alignment, statement: Statement, item: Name | Quantity) -
 
 def _speaks_of(alignment: Alignment, statement: Statement, item: Name | Quantity) -> bool:
     """Whether a statement that holds a name or figure also says what the claim says next to it."""
-    around, own = range(item.first - ABOUT_BEFORE, item.last + ABOUT_BEHIND), range(item.first, item.last)
-    near = [i for i in alignment.claim.content if i in around and i not in own]
+    content = alignment.claim.content
+    first = bisect_left(content, item.first - ABOUT_BEFORE)
+    around = content[first : bisect_left(content, item.last + ABOUT_BEHIND)]
+    near = [i for i in around if not item.first <= i < item.last]
     return near != [] and _shared(alignment.claim, near, statement) >= len(near) / 2
 
 

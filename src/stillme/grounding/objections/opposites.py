@@ -20,9 +20,8 @@ def opposite_words(alignment: Alignment) -> list[Objection]:
     claim = alignment.claim
     if claim.negations or alignment.best.negations:
         return []
-    words = claim.reading.text.words
-    spots = (i for i in range(claim.first, claim.last) if words[i].word and i not in claim.bounds)
-    replaced = [i for i in spots if _is_replaced(alignment, i)]
+    spots = ((i, against) for i, against in claim.opposed if i not in claim.bounds)
+    replaced = [i for i, against in spots if _is_replaced(alignment, i, against)]
     alignment.covered.difference_update(replaced)
     return [Objection("opposite", i, i + 1) for i in replaced]
 
@@ -30,11 +29,12 @@ def opposite_words(alignment: Alignment) -> list[Objection]:
 def opposite_phrases(alignment: Alignment) -> list[Objection]:
     """Opposites of two words: 'at most' against 'at least'."""
     claim, best, opposites = alignment.claim, alignment.best, opposite_stems()
-    mine = phrases_of(claim.lowers)
+    if not claim.opposed_pairs:
+        return []
     theirs = {phrase: best.first + k for k, phrase in enumerate(phrases_of(best.lowers))}
-    spots = {claim.first + k: phrase for k, phrase in enumerate(mine) if phrase in opposites and phrase not in theirs}
+    spots = {at: phrase for at, phrase in claim.opposed_pairs.items() if phrase not in theirs}
     free = [at for at in spots if at not in claim.bounds and not _is_negated(claim, at)]
-    against = {at: opposites[spots[at]] & theirs.keys() - set(mine) for at in free}
+    against = {at: opposites[spots[at]] & theirs.keys() - set(phrases_of(claim.lowers)) for at in free}
     replaced = [at for at in free if not all(_is_negated(best, theirs[phrase]) for phrase in against[at])]
     return [Objection("opposite", at, at + 2) for at in replaced]
 
@@ -45,15 +45,13 @@ def _is_negated(statement: Statement, at: int) -> bool:
     return not {at, at + 1}.issuperset(cues)
 
 
-def _is_replaced(alignment: Alignment, i: int) -> bool:
+def _is_replaced(alignment: Alignment, i: int, against: frozenset[str]) -> bool:
     """Whether an opposite stands in the source in the place of a word of the claim, and not beside it."""
-    best, claim, opposites = alignment.best, alignment.claim, opposite_stems()
-    word = claim.reading.text.words[i]
-    against = opposites.get(word.stem) or opposites.get(word.lower, frozenset())
+    best, claim = alignment.best, alignment.claim
     if best.every_stem.isdisjoint(against):
         return False
     brief = _is_brief(claim) and _is_brief(best)
-    if word.stem in best.every_stem:
+    if claim.reading.text.words[i].stem in best.every_stem:
         return brief and _is_replaced_in_clause(alignment, i, against)
     unmatched = not best.every_stem.isdisjoint(against - claim.every_stem)
     return unmatched and not (brief and _is_meant_elsewhere(alignment, i, against))

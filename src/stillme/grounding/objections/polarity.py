@@ -11,24 +11,29 @@ from stillme.grounding.statements import Statement
 from stillme.languages import word_set
 from stillme.text.concepts import opposite_stems
 
-__all__ = ["POLARITY", "counterparts"]
+__all__ = ["POLARITY", "counterparts", "may_deny"]
 
 # How far from a denied word its opposite stands.
 BESIDE: Final = 2
 CLAUSE_ENDS: Final = frozenset((";", "."))
 
 
+def may_deny(claim: Statement, source: Statement) -> bool:
+    """Whether one side has a word that denies: without one nothing here objects."""
+    return bool(claim.negations or source.negations) or source.has("denying_verb")
+
+
 def counterparts(claim: Statement, source: Statement) -> dict[int, int]:
     """For each content token of the claim its counterpart in the source statement, by stem or meaning, in order where possible."""
     mine, theirs = claim.reading.text.words, source.reading.text.words
     places: dict[str, list[int]] = {}
-    for j in source.content:
+    for j in reversed(source.content):  # the next one in order is taken from the end
         places.setdefault(theirs[j].stem, []).append(j)
     pairs: dict[int, int] = {}
     for i in claim.content:
         at = places.get(mine[i].stem)
         if at:
-            pairs[i] = at.pop(0) if len(at) > 1 else at[0]
+            pairs[i] = at.pop() if len(at) > 1 else at[0]
     return pairs if len(pairs) == len(claim.content) else pairs | _by_meaning(claim, source, pairs)
 
 
