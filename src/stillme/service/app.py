@@ -77,6 +77,7 @@ class Parts:
     guard: Guard
     pipeline: ChatPipeline
     readiness: Readiness
+    recording: Recording
     store: AuditStore | None = None
     telemetry: Telemetry | None = None
     upstream: OpenAICompatible | None = None
@@ -102,6 +103,7 @@ class Parts:
             await self.upstream.aclose()
         self.guard.close()
         self.pool.close()
+        await self.recording.aclose()
         if self.checkpoints is not None:
             self.checkpoints.close()
         self.readiness.close()
@@ -130,7 +132,9 @@ def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None 
     checkpoints = (
         Checkpoints(store, chosen.checkpoints_file, chosen.checkpoint_s) if store and chosen.checkpoint_s else None
     )
-    return Parts(chosen, keys, metrics, pool, guard, pipeline, readiness, store, telemetry, upstream, checkpoints)
+    return Parts(
+        chosen, keys, metrics, pool, guard, pipeline, readiness, recording, store, telemetry, upstream, checkpoints
+    )
 
 
 def _searched(pipeline: ChatPipeline) -> object:
@@ -194,7 +198,8 @@ def create_app(parts: Parts) -> ASGIApp:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings).add_to(app)
+    verification = Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings, parts.recording)
+    verification.add_to(app)
     Chat(parts.pipeline, parts.pool, parts.settings, parts.metrics).add_to(app)
     sessions = _add_console(app, parts)
     for routes in (openai_routes, litellm_routes):
@@ -203,7 +208,7 @@ def create_app(parts: Parts) -> ASGIApp:
     _add_docs(app)
     _add_errors(app)
     _describe(app)
-    door = Door(app, parts.settings, parts.keys, parts.metrics, parts.telemetry, sessions)
+    door = Door(verification.in_front_of(app), parts.settings, parts.keys, parts.metrics, parts.telemetry, sessions)
     if not parts.settings.origins:
         return door
     return CORSMiddleware(
