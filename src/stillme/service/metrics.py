@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Final
@@ -13,6 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from stillme.guard import Occurrence
+from stillme.models.recent import recent_counts
 from stillme.reasons import Decision, Reason
 from stillme.version import __version__
 
@@ -20,6 +22,7 @@ __all__ = ["Metrics"]
 
 SECONDS: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 RECENT: Final = 1000
+COUNTED_EVERY_S: Final = 10.0
 SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -68,15 +71,25 @@ class Metrics:
         self._models = Counter(
             "stillme_model_calls", "Answers asked of models", ("provider", "outcome"), registry=registry
         )
+        self._cached = Gauge(
+            "stillme_cache_lookups", "Look-ups among what models said lately", ("cache", "outcome"),
+            registry=registry, multiprocess_mode="livesum",
+        )  # fmt: skip
+        self._entries = Gauge(
+            "stillme_cache_entries", "Answers of models that are kept", ("cache",), registry=registry,
+            multiprocess_mode="livesum",
+        )  # fmt: skip
         Gauge("stillme_build_info", "The version", ("version",), registry=registry, multiprocess_mode="max").labels(
             __version__
         ).set(1)
+        self._counted_at = 0.0
         self._known: dict[tuple[str, str], tuple[Counter, Histogram]] = {}
         self._recent: deque[bool] = deque(maxlen=RECENT)
         self._lock = threading.Lock()
 
     def text(self) -> bytes:
         """Everything, as Prometheus reads it; where several processes serve, of all of them together."""
+        self._count_caches()
         if not os.environ.get(SHARED):
             return generate_latest(self._registry)
         together = CollectorRegistry()
@@ -97,11 +110,21 @@ class Metrics:
                 outcomes, seconds = self._of_validator(finding.validator, finding.outcome)
                 outcomes.inc()
                 seconds.observe(finding.elapsed_ms / 1000)
+        if time.monotonic() - self._counted_at > COUNTED_EVERY_S:
+            self._count_caches()
         with self._lock:
             judged = [o.verdict for o in occurrences if Reason.VALIDATORS_OFF not in o.verdict.reasons]
             self._recent += [verdict.decision is Decision.ANSWER for verdict in judged]
             if self._recent:
                 self._passed.set(self._recent.count(True) / len(self._recent))
+
+    def _count_caches(self) -> None:
+        """What the models of this process keep; of other processes as of their last count."""
+        self._counted_at = time.monotonic()
+        for name, counts in recent_counts().items():
+            self._cached.labels(name, "hit").set(counts.hits)
+            self._cached.labels(name, "miss").set(counts.misses)
+            self._entries.labels(name).set(counts.entries)
 
     def _of_validator(self, name: str, outcome: str) -> tuple[Counter, Histogram]:
         """The figures of a validator: looking them up by label takes longer than counting."""
