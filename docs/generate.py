@@ -4,6 +4,7 @@
 - `docs/reasons.md`: the table of reason codes, from the registry and the wording
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
 - `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
+- `docs/performance.md`: figures beside aims, from `benchmarks/records/{speed,service,audit}.json`
 - `docs/batch.md`: rows a second and memory, from `benchmarks/records/batch.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
@@ -30,6 +31,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the benchmarks are no part of the package
 
 from benchmarks.grounding_tables import parts
+from benchmarks.performance_tables import tables
 
 from stillme import Guard, Verdict, VerifyRequest
 from stillme.catalogue import reason_rows
@@ -48,6 +50,7 @@ SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
 DISGUISES_RECORD = DOCS.parent / "benchmarks" / "records" / "disguises.json"
 BATCH_RECORD = DOCS.parent / "benchmarks" / "records" / "batch.json"
+NOT_RECORDED = "No run is recorded yet."
 SERVICE_RECORD = DOCS.parent / "benchmarks" / "records" / "service.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -80,6 +83,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     settings = (ServiceSettings, ChatSettings)
     service = filled(DOCS / "service-api.md", "settings", "\n".join(settings_table(*settings)))
     yield DOCS / "service-api.md", between(service, "speed", "\n".join(service_speed()))
+    yield DOCS / "performance.md", performance_page()
     yield DOCS / "batch.md", filled(DOCS / "batch.md", "measured", "\n".join(batch_tables()))
     yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
@@ -99,6 +103,14 @@ def grounding_page() -> str:
     for part in ("calibration", "quality", "systems", "conflicts", "speed"):
         page = between(page, part, found[part] or "The record of the last run has no figures for this.")
     return between(page, "precision", "\n".join(precision_table()))
+
+
+def performance_page() -> str:
+    """The page on performance with the tables of the last runs."""
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    for part, text in tables(DOCS.parent / "benchmarks" / "records").items():
+        page = between(page, part, text or NOT_RECORDED)
+    return page
 
 
 def precision_table() -> Iterator[str]:

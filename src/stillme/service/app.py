@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -60,6 +61,8 @@ from stillme.version import __version__
 __all__ = ["Parts", "create_app", "parts_from"]
 
 log = logging.getLogger("stillme.service")
+# How long a thread that computes keeps the interpreter from the others: a request changes threads several times.
+SWITCH_S: Final = 0.001
 DESCRIPTION: Final = (
     "Verifies the answers of language models against the passages they may stand on: answer, refuse or ask back, "
     "with reasons, quotes and a trace. Offline, on a CPU, in English and Vietnamese."
@@ -183,6 +186,7 @@ def create_app(parts: Parts) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        sys.setswitchinterval(SWITCH_S)
         await parts.pool.run(parts.warm_up)
         if parts.checkpoints is not None:
             parts.checkpoints.start()
