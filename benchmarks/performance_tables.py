@@ -121,12 +121,12 @@ def _service(service: Record) -> Iterator[str]:
     yield _where(service)
     rows = [
         [row["what"], str(row["connections"]), f"{row['per_s']:,.0f}"]
-        + [f"{row[key]:,.1f}" for key in ("p50_ms", "p99_ms", "processor_ms")]
+        + [_shown(row[key]) for key in ("p50_ms", "p99_ms", "processor_ms")]
         for row in service["loads"]
     ]
     yield from _table(("", "connections", "a second", "p50 ms", "p99 ms", "processor ms a request"), rows)
     alone, beside = (service["held_up"][name]["p50_ms"] for name in ("alone", "beside"))
-    yield f"\nA short request takes {alone:.1f} ms (p50) alone, {beside:.1f} ms while one near the limit of work is verified."
+    yield f"\nA short request takes {_shown(alone)} ms (p50) alone, {_shown(beside)} ms while one near the limit of work is verified."
 
 
 def _records(audit: Record) -> Iterator[str]:
@@ -141,6 +141,11 @@ def _records(audit: Record) -> Iterator[str]:
         ]
         yield from _table((engine, "a second", "processor µs", "of raw batches"), rows)
         yield ""
+
+
+def _shown(value: float | None) -> str:
+    """A figure, or a dash where nothing came that could be measured."""
+    return "-" if value is None else f"{value:,.1f}"
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -86,6 +86,10 @@ class Load:
     """Answers a second, round by round."""
     processor_s: float = 0.0
 
+    def milliseconds(self, share: float) -> float | None:
+        """The time within which that share was answered; None where nobody was."""
+        return round(percentile(self.times, share) * 1000, 2) if self.times else None
+
     def record(self, name: str, connections: int) -> Record:
         """The figures of this load."""
         return {
@@ -93,8 +97,8 @@ class Load:
             "connections": connections,
             "per_s": round(statistics.median(self.rates), 1),
             "rates": [round(rate, 1) for rate in self.rates],
-            "p50_ms": round(percentile(self.times, 0.5) * 1000, 2),
-            "p99_ms": round(percentile(self.times, 0.99) * 1000, 2),
+            "p50_ms": self.milliseconds(0.5),
+            "p99_ms": self.milliseconds(0.99),
             "processor_ms": round(1000 * self.processor_s / max(1, sum(self.statuses.values())), 3),
             "turned_away": self.statuses.get(429, 0),
             "failed": sum(n for status, n in self.statuses.items() if status not in (200, 429)),
@@ -231,7 +235,7 @@ def held_up(way: Way, effort: Effort) -> Record:
     stop.set()
     asking.join()
     found = {"alone": alone.record("short", 1), "beside": beside.record("short", 1)}
-    print(f"  alone p50 {found['alone']['p50_ms']:.1f} ms, beside one long request {found['beside']['p50_ms']:.1f} ms")
+    print(f"  alone p50 {found['alone']['p50_ms']} ms, beside one long request {found['beside']['p50_ms']} ms")
     return found
 
 
@@ -260,8 +264,8 @@ def in_process(policy: Any, effort: Effort, folder: Path) -> float:
 def show(row: Record) -> None:
     """One line of the table."""
     print(
-        f"  {row['what']:<22} {row['connections']:>4} {row['per_s']:>9,.0f}/s  p50 {row['p50_ms']:>8.2f} ms  "
-        f"p99 {row['p99_ms']:>8.2f} ms  {row['processor_ms']:>8.3f} ms of processor time  "
+        f"  {row['what']:<22} {row['connections']:>4} {row['per_s']:>9,.0f}/s  p50 {row['p50_ms'] or '-':>8} ms  "
+        f"p99 {row['p99_ms'] or '-':>8} ms  {row['processor_ms']:>8.3f} ms of processor time  "
         f"turned away {row['turned_away']:>6}  failed {row['failed']}"
     )
 

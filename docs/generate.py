@@ -150,7 +150,8 @@ def service_speed() -> Iterator[str]:
     yield "| | connections | a second | p50 ms | p99 ms | turned away |"
     yield "|---|---:|---:|---:|---:|---:|"
     for row in record["loads"]:
-        figures = f"{row['per_s']:,.0f} | {row['p50_ms']:,.1f} | {row['p99_ms']:,.1f} | {row['turned_away']:,}"
+        times = " | ".join("-" if row[key] is None else f"{row[key]:,.1f}" for key in ("p50_ms", "p99_ms"))
+        figures = f"{row['per_s']:,.0f} | {times} | {row['turned_away']:,}"
         yield f"| {row['what']} | {row['connections']} | {figures} |"
     yield ""
     for kind, own in record["in_process_ms"].items():

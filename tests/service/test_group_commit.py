@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stillme.audit import AuditStore, Filter
-from stillme.audit.chain.checking import check_store
+from stillme.audit.chain.integrity import verify_store
 from stillme.errors import BackendError
 from stillme.guard import Guard, Occurrence
 from stillme.service.metrics import Metrics
@@ -54,7 +54,7 @@ def test_what_arrives_together_is_one_commit_and_one_whole_chain(tmp_path: Path)
         recorded = [record.entry.id for record in store.records(Filter(kind="verdict")) if record.entry]
         assert recorded == [each.verdict.validator_trace_id for each in given]
         assert commits(store) == before + 1
-        assert check_store(store).fault is None
+        assert verify_store(store).fault is None
 
 
 def test_what_the_store_does_not_take_is_refused_alone(tmp_path: Path) -> None:
