@@ -64,7 +64,7 @@ class Effort:
     seconds: float = 2.0
     rounds: int = 3
     warm: int = 150
-    samples: int = 300
+    samples: int = 100
     requests: int = 2_000
 
 
@@ -252,13 +252,13 @@ def in_process(policy: Any, effort: Effort, folder: Path) -> float:
     """The median of the same call without HTTP, with its record durable, in milliseconds."""
     with AuditStore(folder / f"alone-{policy is None}.db") as store:
         guard = Guard(policy, audit=store)
-        given = [json.loads(body) for body in requests(effort.samples + 50, 7_000_000)]
+        given = [json.loads(body) for body in requests(effort.samples + 20, 7_000_000)]
         times = []
         for each in given:
             started = time.perf_counter()
             guard.verify(each).model_dump_json()
             times.append((time.perf_counter() - started) * 1000)
-    return statistics.median(times[50:])
+    return statistics.median(times[20:])
 
 
 def show(row: Record) -> None:

@@ -86,6 +86,9 @@ class Recording:
                 await self._commit(loop, group)
         finally:
             self._writing = None
+            for ticket in self._waiting:
+                ticket.settle(BackendError(UNKNOWN))
+            self._waiting.clear()
 
     async def _commit(self, loop: asyncio.AbstractEventLoop, group: Sequence[_Ticket]) -> None:
         try:
