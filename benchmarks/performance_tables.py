@@ -62,7 +62,8 @@ def tables(folder: Path) -> dict[str, str]:
 
 
 def _read(path: Path) -> Record:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found: Record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
 
 
 def _aims(speed: Record, service: Record, audit: Record) -> Iterator[Aim]:

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 __all__ = ["Counts", "Recent", "recent_counts"]
 
@@ -63,7 +63,7 @@ class Recent(Generic[Key, Value]):
             return Counts(self._hits, self._misses, len(self._kept))
 
 
-_BY_NAME: dict[str, Recent[object, object]] = {}
+_BY_NAME: dict[str, Recent[Any, Any]] = {}
 
 
 def recent_counts() -> dict[str, Counts]:
