@@ -91,11 +91,9 @@ def _floor(speed: Record) -> Iterator[Record]:
 
 
 def _where(record: Record) -> str:
-    loop = record["loop"]
-    return (
-        f"Version {record['version']}, Python {record['python']}, {record['machine']}; "
-        f"one loop took {loop['cpu_ms']:.2f} ms of processor time.\n"
-    )
+    where = f"Version {record['version']}, Python {record['python']}, {record['machine']}"
+    load = f", load average {record['load']} before it began" if "load" in record else ""
+    return f"{where}{load}; one loop took {record['loop']['cpu_ms']:.2f} ms of processor time.\n"
 
 
 def _chain(speed: Record) -> Iterator[str]:
