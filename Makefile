@@ -73,7 +73,7 @@ bench-full: $(VENV)/tested ## the same with every size and every round, however 
 	$(BIN)/python -m benchmarks.core --long $(if $(RECORD),--json $(RECORD))
 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
-	$(BIN)/python -m benchmarks.audit
+	$(BIN)/python -m benchmarks.audit $(if $(RECORD),--json $(RECORD))
 
 bench-batch: $(VENV)/tested ## measure `stillme batch` by processes, and by Ray actors where Ray is installed (LONG=1000000: memory; RECORD=file)
 	$(BIN)/python -m benchmarks.batch $(if $(LONG),--long $(LONG)) $(if $(RECORD),--json $(RECORD))
@@ -97,7 +97,7 @@ bench-retrieval: $(VENV)/tested ## measure how well passages are found, on the s
 	$(BIN)/python -m benchmarks.retrieval $(DATA)
 
 bench-service: $(VENV)/tested ## measure verification over HTTP, beside the call in process and bare echoes
-	$(BIN)/python -m benchmarks.service
+	$(BIN)/python -m benchmarks.service $(if $(RECORD),--json $(RECORD))
 
 dev: $(VENV)/tested ## editable install, for working on the code
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .

@@ -1,6 +1,6 @@
 """Speed and size of the audit trail against raw inserts of the same bytes, side by side in one run.
 
-    python -m benchmarks.audit [--quick] [--json FILE] [--section NAME] [--folder FOLDER] [--million]
+    python -m benchmarks.audit [--quick | --writing] [--json FILE] [--engine NAME] [--folder FOLDER] [--million]
 
 Ways to write take turns (A B C A B C), so that noise of the machine hits all alike, and ratios are taken round by round.
 Wall time is what a caller waits and depends on the disk; processor time is what the work costs this process (the
@@ -59,6 +59,7 @@ class Effort:
 
 
 FULL: Final = Effort()
+WRITING: Final = Effort(60, 3, 100, 1600)
 QUICK: Final = Effort(8, 2, 6, 64, 100, 4)
 
 
@@ -520,6 +521,8 @@ def questions(store: AuditStore, samples: Samples) -> dict[str, Callable[[], obj
 def measure_place(first: int, place: Place, effort: Effort, samples: Samples, options: argparse.Namespace) -> Record:
     """All sections of one engine."""
     found: Record = {"writing": measure_writing(first, place, effort, samples)}
+    if options.writing:
+        return found
     found["million"] = measure_million(first + 1, place, effort, samples, really=options.million)
     found["reading"] = measure_reading(first + 2, place, effort, samples)
     found["size"] = measure_size(first + 3, place, samples)
@@ -532,12 +535,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="few runs and small sizes: to see that it works")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the run record there")
     parser.add_argument("--engine", action="append", choices=("sqlite", "postgres"), help="only this one")
+    parser.add_argument("--writing", action="store_true", help="only what writing costs, in fewer rounds")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="where the stores are made: the disk to measure")
     parser.add_argument(
         "--million", action="store_true", help="really build stores of a million records (20 GB, hours)"
     )
     options = parser.parse_args(arguments)
-    effort = QUICK if options.quick else FULL
+    effort = QUICK if options.quick else WRITING if options.writing else FULL
     record = machine(quick=options.quick)
     samples, loop = Samples(effort.samples), Loop()
     record["parts"] = measure_parts(effort, samples, loop)

@@ -819,6 +819,7 @@ def machine(*, quick: bool) -> Record:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "load": round(os.getloadavg()[0], 1),
         "policy_hash": verdict.policy_hash,
         "model_id": verdict.model_id,
         "texts_hash": texts_hash(),
@@ -827,7 +828,9 @@ def machine(*, quick: bool) -> Record:
     }
     print(f"stillme {record['version']}, {record['model_id']}, texts {record['texts_hash']}")
     print(f"policy {record['policy_hash']}")
-    print(f"Python {record['python']} on {record['platform']}, {record['machine']}")
+    print(
+        f"Python {record['python']} on {record['platform']}, {record['machine']}, load average {record['load']} before it began"
+    )
     print(f"calibration: {loop}")
     print("The garbage collector is off while time is taken, unless said.")
     return record

@@ -4,7 +4,7 @@
 - `docs/reasons.md`: the table of reason codes, from the registry and the wording
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
 - `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
-- `docs/performance.md`: what a verification costs over reading its texts, from `benchmarks/records/core.json`
+- `docs/performance.md`: figures beside aims, from `benchmarks/records/{speed,service,audit}.json`
 - `docs/batch.md`: rows a second and memory, from `benchmarks/records/batch.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
@@ -31,6 +31,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the benchmarks are no part of the package
 
 from benchmarks.grounding_tables import parts
+from benchmarks.performance_tables import tables
 
 from stillme import Guard, Verdict, VerifyRequest
 from stillme.catalogue import reason_rows
@@ -48,8 +49,8 @@ GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
 DISGUISES_RECORD = DOCS.parent / "benchmarks" / "records" / "disguises.json"
-CORE_RECORD = DOCS.parent / "benchmarks" / "records" / "core.json"
 BATCH_RECORD = DOCS.parent / "benchmarks" / "records" / "batch.json"
+NOT_RECORDED = "No run is recorded yet."
 SERVICE_RECORD = DOCS.parent / "benchmarks" / "records" / "service.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -82,7 +83,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     settings = (ServiceSettings, ChatSettings)
     service = filled(DOCS / "service-api.md", "settings", "\n".join(settings_table(*settings)))
     yield DOCS / "service-api.md", between(service, "speed", "\n".join(service_speed()))
-    yield DOCS / "performance.md", filled(DOCS / "performance.md", "measured", "\n".join(core_tables()))
+    yield DOCS / "performance.md", performance_page()
     yield DOCS / "batch.md", filled(DOCS / "batch.md", "measured", "\n".join(batch_tables()))
     yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
@@ -102,6 +103,14 @@ def grounding_page() -> str:
     for part in ("calibration", "quality", "systems", "conflicts", "speed"):
         page = between(page, part, found[part] or "The record of the last run has no figures for this.")
     return between(page, "precision", "\n".join(precision_table()))
+
+
+def performance_page() -> str:
+    """The page on performance with the tables of the last runs."""
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    for part, text in tables(DOCS.parent / "benchmarks" / "records").items():
+        page = between(page, part, text or NOT_RECORDED)
+    return page
 
 
 def precision_table() -> Iterator[str]:
@@ -141,32 +150,13 @@ def service_speed() -> Iterator[str]:
     yield "| | connections | a second | p50 ms | p99 ms | turned away |"
     yield "|---|---:|---:|---:|---:|---:|"
     for row in record["loads"]:
-        figures = f"{row['per_s']:,.0f} | {row['p50_ms']:,.1f} | {row['p99_ms']:,.1f} | {row['turned_away']:,}"
+        times = " | ".join("-" if row[key] is None else f"{row[key]:,.1f}" for key in ("p50_ms", "p99_ms"))
+        figures = f"{row['per_s']:,.0f} | {times} | {row['turned_away']:,}"
         yield f"| {row['what']} | {row['connections']} | {figures} |"
     yield ""
     for kind, own in record["in_process_ms"].items():
         over, share = record[f"overhead_{kind}_ms"], record[f"share_of_echo_{kind}"]
         yield f"- {kind}: {own:.2f} ms in process (p50), {over:+.2f} ms over HTTP; {share:.1%} of a bare FastAPI echo at 32 connections."
-
-
-def core_tables() -> Iterator[str]:
-    """What the last run of `make bench` measured of the chain."""
-    if not CORE_RECORD.is_file():
-        yield "No run is recorded yet: `make bench RECORD=benchmarks/records/core.json` records one."
-        return
-    record = json.loads(CORE_RECORD.read_text(encoding="utf-8"))
-    yield f"Version {record['version']}, {record['machine']}, Python {record['python']}.\n"
-    yield "| request | language | reading its texts, ms | verifying it, times that | passages seen before, times that |"
-    yield "|---|---|---:|---:|---:|"
-    for row in record["floor"]:
-        if row["reading"] == "Text()":
-            ratios = f"{row['chain_ratio']:.1f} | {row['seen_ratio']:.1f}"
-            yield f"| {row['request']} | {row['language']} | {row['cpu_ms']:.2f} | {ratios} |"
-    yield "\n| request | language | answer | p50 ms | p95 ms | processor ms |"
-    yield "|---|---|---|---:|---:|---:|"
-    for row in record["chain"]:
-        times = f"{row['p50_ms']:.1f} | {row['p95_ms']:.1f} | {row['cpu_ms']:.1f}"
-        yield f"| {row['request']} | {row['language']} | {row['answer']} | {times} |"
 
 
 def batch_tables() -> Iterator[str]:

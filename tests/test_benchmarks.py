@@ -32,7 +32,7 @@ SECTIONS = [
     "6. Cost against size",
 ]
 KEYS = {
-    *("version", "python", "platform", "machine", "policy_hash", "model_id", "texts_hash", "quick", "loop"),
+    *("version", "python", "platform", "machine", "load", "policy_hash", "model_id", "texts_hash", "quick", "loop"),
     *("chain", "chain_loop", "validators", "new_words", "floor", "batch", "start", "memory", "growth"),
 }
 FIGURES = {"p50_ms", "p95_ms", "best_ms", "cpu_ms", "loops"}

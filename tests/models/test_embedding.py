@@ -26,7 +26,7 @@ FERRY = "The ferry to the island leaves at nine in the morning."
 
 def afresh(texts: Sequence[str], kind: Kind = "passage") -> Any:
     """What an embedder that remembers nothing says."""
-    embedder()._remembered.clear()
+    embedder().recent.clear()
     return embedder().embed(texts, kind)
 
 
@@ -76,7 +76,7 @@ def test_threads_share_one_embedder() -> None:
     """Many threads at once get the vectors that one gets alone."""
     texts = [MARS, SCHOOL, MUSEUM, FERRY]
     expected = [afresh([text], "query")[0].tolist() for text in texts]
-    embedder()._remembered.clear()
+    embedder().recent.clear()
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda text: (id(embedder()), embed([text], "query")[0].tolist()), texts * 3))
@@ -114,12 +114,12 @@ def test_a_long_text_is_read_to_its_end() -> None:
 
 def test_what_was_read_is_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest vectors make room; a vector that is given away cannot be changed by whoever got it."""
-    monkeypatch.setattr("stillme.models.embedding.MOST_REMEMBERED", 2)
-    embedder()._remembered.clear()
+    monkeypatch.setattr(embedder().recent, "_most", 2)
+    embedder().recent.clear()
 
     embed(["one", "two", "three"])[0][:] = 0
 
-    assert len(embedder()._remembered) == 2 < MOST_REMEMBERED
+    assert embedder().recent.counts.entries == 2 < MOST_REMEMBERED
     assert embed(["three"]).tolist() == afresh(["three"]).tolist()
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from stillme.models import GroundingModel, Group, Scored, grounding_model, words
 from tests.soak import examples
+from tests.waiting import eventually
 
 WINDOWS = (
     "The ferry to Skye leaves at nine. It carries forty cars.",
@@ -30,7 +31,7 @@ def tokens(text: str) -> tuple[int, ...]:
 
 def afresh(group: Group) -> list[Scored]:
     """What a model that remembers nothing says of a group alone."""
-    grounding_model().forget()
+    grounding_model().recent.clear()
     return grounding_model().score([group])[0]
 
 
@@ -75,6 +76,22 @@ def test_threads_share_one_model_and_agree() -> None:
 
     assert len(models) == 1
     assert set(scores) == {scores[0]}
+
+
+def test_a_long_draft_does_not_stand_in_front_of_a_short_one() -> None:
+    """What asks for many passes has a few of them under way at a time: who asks for two meanwhile does not wait for all of them."""
+    model = GroundingModel()
+    long = [Group(tokens(f"{WINDOWS[0]} Chuyến {n}."), (tokens(CLAIMS[0]),)) for n in range(60)]
+    short = [Group(tokens(window), (tokens(CLAIMS[2]),)) for window in WINDOWS[1:]]
+
+    with ThreadPoolExecutor(1) as caller:
+        reading = caller.submit(model.score, long)
+        assert eventually(lambda: model.recent.counts.entries > 0)
+        model.score(short)
+        behind = len(long) + len(short) - model.recent.counts.entries
+
+        assert behind > len(long) // 2
+        assert len(reading.result()) == len(long)
 
 
 def test_there_is_a_score_for_every_token_and_none_for_no_claims() -> None:

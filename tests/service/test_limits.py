@@ -128,6 +128,24 @@ def test_an_overload_sheds_load_and_ends(start: Start) -> None:
     assert health == 200
 
 
+def test_a_long_draft_does_not_hold_up_short_ones(start: Start) -> None:
+    """Ninety claims are still being verified when those that came after them are answered."""
+    service = start(STILLME_THREADS="2", STILLME_VERDICT_CACHE="0", STILLME_REQUEST_TIMEOUT_S="600")
+    said = [f"Chuyến xe số {n} rời bến lúc {n % 12 + 1} giờ và chở {n + 20} khách." for n in range(1, 90)]
+    passages = [{"source_id": f"p{k}", "text": " ".join(said[k::8])} for k in range(8)]
+    long = {"query": "Các chuyến xe chạy thế nào?", "draft_answer": " ".join(said), "retrieved_context": passages}
+
+    with ThreadPoolExecutor(1) as caller:
+        waiting = caller.submit(service.post, "/v1/verify", long)
+        assert eventually(lambda: service.parts.pool.taken > 0)
+        short = [service.post("/v1/verify", {**REQUEST, "request_id": f"short-{n}"}).status_code for n in range(3)]
+        is_under_way = not waiting.done()
+
+    assert short == [200] * 3
+    assert is_under_way
+    assert waiting.result().status_code == 200
+
+
 def test_open_requests_are_bounded(start: Start) -> None:
     """Connections that send nothing hold no more than their share."""
     service = start(STILLME_MAX_REQUESTS="1", STILLME_BODY_TIMEOUT_S="600")

@@ -226,19 +226,19 @@ def test_a_model_is_tried_with_a_draft_that_it_has_not_seen(start: Start) -> Non
     """What it remembers does not answer for it."""
     service = start()
     for _ in range(2):
-        known = set(grounding.grounding_model()._remembered)
+        read = grounding.grounding_model().recent.counts.misses
         assert service.get("/readyz").status_code == 200
-        assert set(grounding.grounding_model()._remembered) - known
+        assert grounding.grounding_model().recent.counts.misses > read
 
 
 def test_readiness_is_not_worked_out_for_everybody_who_asks(start: Start) -> None:
     """Within the time that a setting gives, what was found is told again."""
     service = start(STILLME_READY_FRESH_S="3600")
     service.get("/readyz")
-    known = set(grounding.grounding_model()._remembered)
+    read = grounding.grounding_model().recent.counts.misses
 
     assert [service.get("/readyz").status_code for _ in range(3)] == [200] * 3
-    assert set(grounding.grounding_model()._remembered) == known
+    assert grounding.grounding_model().recent.counts.misses == read
 
 
 def test_a_key_file_that_cannot_be_read_is_no_reason_to_be_restarted(start: Start) -> None:

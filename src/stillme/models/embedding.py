@@ -8,14 +8,13 @@ that is searched is better cut into passages first, each with its own vector.
 from __future__ import annotations
 
 import hashlib
-import threading
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from stillme.errors import InputError, shown
 from stillme.models.bundle import loaded_once, manifest, session
+from stillme.models.recent import Recent
 from stillme.models.words import END, START, words
 
 __all__ = ["WINDOW_TOKENS", "Embedder", "Kind", "embed", "embedder"]
@@ -36,8 +35,7 @@ class Embedder:
         self._session = session("embedder.onnx")
         self._prefixes = {kind: self._words.encode(text).ids for kind, text in PREFIXES.items()}
         # Passages come back from request to request; kept under a digest, so that no text stays in memory.
-        self._remembered: OrderedDict[bytes, Any] = OrderedDict()
-        self._remembering = threading.Lock()
+        self.recent: Recent[bytes, Any] = Recent("vectors", MOST_REMEMBERED)
 
     @property
     def id(self) -> str:
@@ -60,16 +58,8 @@ class Embedder:
         """The vector of one text, remembered."""
         encoded = _readable(text, number)
         key = hashlib.blake2b(encoded, digest_size=32, person=kind.encode()).digest()
-        with self._remembering:
-            if key in self._remembered:
-                self._remembered.move_to_end(key)
-                return self._remembered[key]
-        vector = self._read(encoded.decode(), kind, number)
-        with self._remembering:
-            self._remembered[key] = vector
-            while len(self._remembered) > MOST_REMEMBERED:
-                self._remembered.popitem(last=False)
-        return vector
+        known = self.recent.get(key)
+        return known if known is not None else self.recent.keep(key, self._read(encoded.decode(), kind, number))
 
     def _read(self, text: str, kind: str, number: int) -> Any:
         import numpy  # noqa: PLC0415

@@ -8,10 +8,9 @@ order of additions in a longer or shorter row hardly ever shows.
 from __future__ import annotations
 
 import os
-import threading
-from collections import OrderedDict
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from math import exp, log
@@ -19,6 +18,7 @@ from typing import Any, Final
 
 from stillme.models import bundle
 from stillme.models.bundle import loaded_once, manifest, session
+from stillme.models.recent import Recent
 from stillme.models.words import END, START, words
 from stillme.stopping import watched
 
@@ -72,35 +72,27 @@ class GroundingModel:
     def __init__(self) -> None:
         self._words = words()
         self._session = session(FILE)
-        self._remembered: OrderedDict[Group, list[Scored]] = OrderedDict()
-        self._lock = threading.Lock()
+        self.recent: Recent[Group, list[Scored]] = Recent("readings", MOST_REMEMBERED)
 
     def score(self, groups: Sequence[Group]) -> list[list[Scored]]:
         """For each group, what the model says of each claim, in order; a group that was asked lately is remembered."""
-        found = {group: known for group in groups if (known := self._known(group)) is not None}
+        found = {group: known for group in dict.fromkeys(groups) if (known := self.recent.get(group)) is not None}
         left = [group for group in dict.fromkeys(groups) if group not in found]
-        read = _passes().map(self._read, left) if len(left) > 1 else map(self._read, left)
-        found.update((group, self._remember(group, scored)) for group, scored in zip(left, watched(read), strict=True))
+        found.update(zip(left, watched(self._passes(left)), strict=True))
         return [found[group] for group in groups]
 
-    def forget(self) -> None:
-        """Drop what is remembered: the next answer is computed anew."""
-        with self._lock:
-            self._remembered.clear()
-
-    def _known(self, group: Group) -> list[Scored] | None:
-        with self._lock:
-            found = self._remembered.get(group)
-            if found is not None:
-                self._remembered.move_to_end(group)
-            return found
-
-    def _remember(self, group: Group, scored: list[Scored]) -> list[Scored]:
-        with self._lock:
-            self._remembered[group] = scored
-            if len(self._remembered) > MOST_REMEMBERED:
-                self._remembered.popitem(last=False)
-        return scored
+    def _passes(self, groups: Sequence[Group]) -> Iterator[list[Scored]]:
+        """A pass for each group, a few at a time: what a long draft asks for does not stand in front of all others."""
+        if len(groups) == 1:
+            yield self._read(groups[0])
+            return
+        under_way: deque[Future[list[Scored]]] = deque()
+        for group in groups:
+            under_way.append(_pool().submit(self._read, group))
+            if len(under_way) > bundle.threads:
+                yield under_way.popleft().result()
+        for each in under_way:
+            yield each.result()
 
     def _read(self, group: Group) -> list[Scored]:
         """One pass over one group: a wider batch would add up in another order, and show in the last digits."""
@@ -122,12 +114,13 @@ class GroundingModel:
             },
         )
         of_tokens = _rounded(tokens[0])
-        return [
+        scored = [
             Scored(supported, contradicted, unsupported, tuple(of_tokens[start + 1 : start + 1 + len(claim)]))
             for claim, start, (supported, contradicted, unsupported) in zip(
                 group.claims, row.starts, _rounded(logits), strict=True
             )
         ]
+        return self.recent.keep(group, scored)
 
 
 def _rounded(values: Any) -> Any:
@@ -158,13 +151,13 @@ def _laid(group: Group) -> _Row:
 
 
 @cache
-def _passes() -> ThreadPoolExecutor:
+def _pool() -> ThreadPoolExecutor:
     """Two passes side by side take less time than one after the other, each on both processors; the figures are the same."""
     return ThreadPoolExecutor(bundle.threads, thread_name_prefix="stillme-grounding")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_passes.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
 @loaded_once

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -60,6 +61,8 @@ from stillme.version import __version__
 __all__ = ["Parts", "create_app", "parts_from"]
 
 log = logging.getLogger("stillme.service")
+# How long a thread that computes keeps the interpreter from the others: a request changes threads several times.
+SWITCH_S: Final = 0.001
 DESCRIPTION: Final = (
     "Verifies the answers of language models against the passages they may stand on: answer, refuse or ask back, "
     "with reasons, quotes and a trace. Offline, on a CPU, in English and Vietnamese."
@@ -77,6 +80,7 @@ class Parts:
     guard: Guard
     pipeline: ChatPipeline
     readiness: Readiness
+    recording: Recording
     store: AuditStore | None = None
     telemetry: Telemetry | None = None
     upstream: OpenAICompatible | None = None
@@ -102,6 +106,7 @@ class Parts:
             await self.upstream.aclose()
         self.guard.close()
         self.pool.close()
+        await self.recording.aclose()
         if self.checkpoints is not None:
             self.checkpoints.close()
         self.readiness.close()
@@ -130,7 +135,9 @@ def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None 
     checkpoints = (
         Checkpoints(store, chosen.checkpoints_file, chosen.checkpoint_s) if store and chosen.checkpoint_s else None
     )
-    return Parts(chosen, keys, metrics, pool, guard, pipeline, readiness, store, telemetry, upstream, checkpoints)
+    return Parts(
+        chosen, keys, metrics, pool, guard, pipeline, readiness, recording, store, telemetry, upstream, checkpoints
+    )
 
 
 def _searched(pipeline: ChatPipeline) -> object:
@@ -179,6 +186,7 @@ def create_app(parts: Parts) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        sys.setswitchinterval(SWITCH_S)
         await parts.pool.run(parts.warm_up)
         if parts.checkpoints is not None:
             parts.checkpoints.start()
@@ -194,7 +202,8 @@ def create_app(parts: Parts) -> ASGIApp:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings).add_to(app)
+    verification = Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings, parts.recording)
+    verification.add_to(app)
     Chat(parts.pipeline, parts.pool, parts.settings, parts.metrics).add_to(app)
     sessions = _add_console(app, parts)
     for routes in (openai_routes, litellm_routes):
@@ -203,7 +212,7 @@ def create_app(parts: Parts) -> ASGIApp:
     _add_docs(app)
     _add_errors(app)
     _describe(app)
-    door = Door(app, parts.settings, parts.keys, parts.metrics, parts.telemetry, sessions)
+    door = Door(verification.in_front_of(app), parts.settings, parts.keys, parts.metrics, parts.telemetry, sessions)
     if not parts.settings.origins:
         return door
     return CORSMiddleware(

@@ -19,6 +19,7 @@ __all__ = ["as_model", "check_structure", "json_response", "read_json"]
 Model = TypeVar("Model", bound=BaseModel)
 DEEPEST: Final = 64
 STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)', re.DOTALL)
+SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 OPENING: Final = b"[{"
 MOST_VALUES: Final = 250_000
@@ -33,7 +34,7 @@ async def read_json(request: Request) -> Any:
     check_structure(body, request.scope.get("stillme.values", MOST_VALUES))
     try:
         found = json.loads(body, parse_constant=_refuse, object_pairs_hook=_object)
-        if b"\\u" in body:
+        if SURROGATE.search(body):
             json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except UnicodeError:
         raise ProblemError(
@@ -52,8 +53,11 @@ async def read_json(request: Request) -> Any:
 def check_structure(body: bytes, most: int) -> None:
     """Refuse JSON of too many values, or nested too deeply, before it is read: reading it would hold up everybody.
 
-    Counting is a search for single bytes; strings are left out first, once it is known that there are not too many of them.
+    Counting is a search for single bytes; strings are left out first, once it is known that there are not too many of them. A short
+    body with few brackets cannot be either, whatever stands in its strings.
     """
+    if len(body) <= most and body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return
     # An escaped quote is none, but a quote behind an escaped backslash is: at worst half of the strings are seen.
     if (body.count(b'"') - body.count(b'\\"')) // 2 <= most:
         outside = STRING.sub(b"", body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Final
@@ -14,6 +15,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from stillme.grounding.passage import contents
 from stillme.guard import Occurrence
+from stillme.models.recent import recent_counts
 from stillme.reasons import Decision, Reason
 from stillme.version import __version__
 
@@ -21,6 +23,7 @@ __all__ = ["Metrics"]
 
 SECONDS: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 RECENT: Final = 1000
+COUNTED_EVERY_S: Final = 10.0
 SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -77,14 +80,25 @@ class Metrics:
             "stillme_passage_cache_bytes", "What is kept of passages", registry=registry, multiprocess_mode="livesum"
         )
         self._passages = contents.counts
+        self._cached = Gauge(
+            "stillme_cache_lookups", "Look-ups among what models said lately", ("cache", "outcome"),
+            registry=registry, multiprocess_mode="livesum",
+        )  # fmt: skip
+        self._entries = Gauge(
+            "stillme_cache_entries", "Answers of models that are kept", ("cache",), registry=registry,
+            multiprocess_mode="livesum",
+        )  # fmt: skip
         Gauge("stillme_build_info", "The version", ("version",), registry=registry, multiprocess_mode="max").labels(
             __version__
         ).set(1)
+        self._counted_at = 0.0
+        self._known: dict[tuple[str, str], tuple[Counter, Histogram]] = {}
         self._recent: deque[bool] = deque(maxlen=RECENT)
         self._lock = threading.Lock()
 
     def text(self) -> bytes:
         """Everything, as Prometheus reads it; where several processes serve, of all of them together."""
+        self._count_caches()
         if not os.environ.get(SHARED):
             return generate_latest(self._registry)
         together = CollectorRegistry()
@@ -102,13 +116,16 @@ class Metrics:
             for reason in verdict.reasons:
                 self._reasons.labels(reason).inc()
             for finding in verdict.findings:
-                self._outcomes.labels(finding.validator, finding.outcome).inc()
-                self._validators.labels(finding.validator).observe(finding.elapsed_ms / 1000)
+                outcomes, seconds = self._of_validator(finding.validator, finding.outcome)
+                outcomes.inc()
+                seconds.observe(finding.elapsed_ms / 1000)
+        if time.monotonic() - self._counted_at > COUNTED_EVERY_S:
+            self._count_caches()
         with self._lock:
             judged = [o.verdict for o in occurrences if Reason.VALIDATORS_OFF not in o.verdict.reasons]
             self._recent += [verdict.decision is Decision.ANSWER for verdict in judged]
             if self._recent:
-                self._passed.set(sum(self._recent) / len(self._recent))
+                self._passed.set(self._recent.count(True) / len(self._recent))
             self._count_passages()
 
     def _count_passages(self) -> None:
@@ -117,6 +134,21 @@ class Metrics:
         self._newly_read.inc(now.misses - before.misses)
         self._passage_bytes.set(now.size_bytes)
         self._passages = now
+
+    def _count_caches(self) -> None:
+        """What the models of this process keep; of other processes as of their last count."""
+        self._counted_at = time.monotonic()
+        for name, counts in recent_counts().items():
+            self._cached.labels(name, "hit").set(counts.hits)
+            self._cached.labels(name, "miss").set(counts.misses)
+            self._entries.labels(name).set(counts.entries)
+
+    def _of_validator(self, name: str, outcome: str) -> tuple[Counter, Histogram]:
+        """The figures of a validator: looking them up by label takes longer than counting."""
+        known = self._known.get((name, outcome))
+        if known is None:
+            known = self._known[name, outcome] = self._outcomes.labels(name, outcome), self._validators.labels(name)
+        return known
 
     def opened(self, number: int) -> None:
         """Note how many requests are under way."""

@@ -193,7 +193,7 @@ def _check_host(host: str) -> None:
 
 async def attended(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
     """Serve a request whose body was read, as long as somebody waits: who leaves before the answer begins ends the work."""
-    gone, begun = asyncio.Event(), False
+    gone, begun, serving = asyncio.Event(), False, asyncio.current_task()
     waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -211,17 +211,15 @@ async def attended(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, se
         while (await receive())["type"] != "http.disconnect":
             pass
         gone.set()
-        if not begun:
+        if not begun and serving is not None:
             scope["stillme.left"] = True
             serving.cancel()
 
-    serving = asyncio.ensure_future(app(scope, again, noted))
-    watching = asyncio.ensure_future(watch())
+    watching = asyncio.create_task(watch())
     try:
-        await serving
+        await app(scope, again, noted)
     except asyncio.CancelledError:
-        serving.cancel()
-        if not scope.get("stillme.left"):
+        if not scope.get("stillme.left") or serving is None or serving.uncancel():
             raise
     finally:
         watching.cancel()

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from fastapi import FastAPI, Query
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Match, Route
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stillme.catalogue import reason_rows, validator_rows
 from stillme.contract import Verdict, VerifyRequest, parse_request
-from stillme.errors import InputError
-from stillme.guard import Guard
+from stillme.errors import InputError, StillMeError
+from stillme.guard import Guard, Occurrence, shown
 from stillme.limits import check_limits, work_of
 from stillme.service.bodies import json_response, read_json
 from stillme.service.limits import Pool, within
 from stillme.service.openapi import body_of, problems
+from stillme.service.problems import ProblemError, answer_problem
+from stillme.service.recording import Recording
 from stillme.service.settings import ServiceSettings
 
 __all__ = ["Verification"]
@@ -68,12 +71,25 @@ class Policies(BaseModel):
     chat: PolicyInForce
 
 
-class _NamedRoute(Route):
-    """A bare route that says in the scope which one it is, as the framework's do, for figures and logs."""
+@dataclass(frozen=True, slots=True)
+class _Direct:
+    """Answers the endpoints that are called for every answer without what a framework does for a route."""
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        match, found = super().matches(scope)
-        return match, {**found, "route": self}
+    app: ASGIApp
+    routes: Mapping[str, APIRoute]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = self.routes.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if route is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route"] = route  # for figures and logs
+        request = Request(scope, receive)
+        try:
+            response: Response = await route.endpoint(request)
+        except (StillMeError, ProblemError) as error:
+            response = await answer_problem(request, error)
+        await response(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +100,16 @@ class Verification:
     chat_guard: Guard
     pool: Pool
     settings: ServiceSettings
+    recording: Recording
+
+    def in_front_of(self, app: FastAPI) -> ASGIApp:
+        """The application with the endpoints of `add_to` answered before it is asked; a defect of ours is answered like any other."""
+        paths = ("/v1/verify", "/v1/precheck", "/v1/verify/batch")
+        routes = {r.path: r for r in app.routes if isinstance(r, APIRoute) and r.path in paths}
+        return ServerErrorMiddleware(_Direct(app, routes), handler=answer_problem)
 
     def add_to(self, app: FastAPI) -> None:
-        """Add the routes; those that are called for every answer stand in front, past what frameworks do for a route."""
+        """Add the routes."""
         fast: list[tuple[str, Callable[..., Any], type[BaseModel], type[BaseModel], str]] = [
             ("/v1/verify", self.verify, VerifyRequest, Verdict, "Verify a draft (Pattern A); without one, precheck."),
             ("/v1/precheck", self.precheck, VerifyRequest, Verdict, "Check question and context alone (Pattern B)."),
@@ -103,7 +126,6 @@ class Verification:
                 summary=summary,
                 tags=["verify"],
             )
-        app.router.routes[:0] = [_NamedRoute(path, endpoint, methods=["POST"]) for path, endpoint, *_ in fast]
         self._add_listings(app)
 
     def _add_listings(self, app: FastAPI) -> None:
@@ -127,27 +149,38 @@ class Verification:
 
     async def verify(self, request: Request) -> Response:
         """The verdict on a draft; a request without a draft is prechecked."""
-        return await self._verdict(request, self.guard.verify)
+        return await self._verdict(request, lambda asked: asked)
 
     async def precheck(self, request: Request) -> Response:
         """The verdict on question and context, before anything is generated; a draft is left aside."""
-        return await self._verdict(request, self.guard.precheck)
+        return await self._verdict(
+            request, lambda asked: parse_request(asked).model_copy(update={"draft_answer": None})
+        )
 
-    async def _verdict(self, request: Request, judge: Callable[..., Verdict]) -> Response:
+    async def _verdict(self, request: Request, read: Callable[[Any], Any]) -> Response:
         asked, caller = await read_json(request), request.scope.get("stillme.caller")
 
-        def work() -> bytes:
-            return judge(asked, caller=caller).model_dump_json().encode()
+        def work() -> tuple[list[Occurrence], bytes]:
+            found = self.guard.examine(read(asked), caller=caller, record=False)
+            return [found], shown(found).model_dump_json().encode()
 
-        return json_response(await within(self.settings.timeout_s, self.pool.run(work), TIMEOUT))
+        return await self._recorded(work)
 
     async def batch(self, request: Request) -> Response:
         """A verdict for each request; one that cannot be read does not hold up the others."""
         asked, caller = await read_json(request), request.scope.get("stillme.caller")
         items = self._items(asked)
-        return json_response(
-            await within(self.settings.timeout_s, self.pool.run(lambda: self._judged(items, caller)), TIMEOUT)
-        )
+        return await self._recorded(lambda: self._judged(items, caller))
+
+    async def _recorded(self, work: Callable[[], tuple[list[Occurrence], bytes]]) -> Response:
+        """What the work answers, once its verdicts are kept."""
+
+        async def kept() -> bytes:
+            occurrences, body = await self.pool.run(work)
+            await self.recording.arecord(occurrences)
+            return body
+
+        return json_response(await within(self.settings.timeout_s, kept(), TIMEOUT))
 
     def _items(self, asked: Any) -> list[Any]:
         items = asked.get("requests") if isinstance(asked, dict) and set(asked) == {"requests"} else None
@@ -159,7 +192,7 @@ class Verification:
             )
         return items
 
-    def _judged(self, items: Sequence[Any], caller: str | None) -> str:
+    def _judged(self, items: Sequence[Any], caller: str | None) -> tuple[list[Occurrence], bytes]:
         parsed: dict[int, VerifyRequest] = {}
         wrong: list[dict[str, Any]] = []
         for index, item in enumerate(items):
@@ -175,9 +208,11 @@ class Verification:
                 f"the requests together ask for {work} units of work (claims by sentences of the passages), "
                 f"STILLME_MAX_BATCH_WORK is {self.settings.most_batch_work}: send fewer at once"
             )
-        found = dict(zip(parsed, self.guard.verify_batch(parsed.values(), caller=caller), strict=True))
-        written = [found[n].model_dump_json() if n in found else "null" for n in range(len(items))]
-        return f'{{"verdicts":[{",".join(written)}],"problems":{json.dumps(wrong, ensure_ascii=False)}}}'
+        found = self.guard.examine_batch(parsed.values(), caller=caller, record=False)
+        verdicts = dict(zip(parsed, map(shown, found), strict=True))
+        written = [verdicts[n].model_dump_json() if n in verdicts else "null" for n in range(len(items))]
+        text = f'{{"verdicts":[{",".join(written)}],"problems":{json.dumps(wrong, ensure_ascii=False)}}}'
+        return found, text.encode()
 
     async def policy(self) -> Policies:
         """What is in force now."""
