@@ -11,7 +11,7 @@ QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
 
-serve: $(VENV)/serving ## set up, then serve verification and chat on http://127.0.0.1:8000
+serve: $(VENV)/installed ## set up, then serve verification and chat on http://127.0.0.1:8000
 	@$(BIN)/stillme serve
 
 test: $(VENV)/tested ## set up, then lint, types, docs and tests against the built wheel, side by side: tests wait much of their time
@@ -107,15 +107,12 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml constrain
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# One installation for `make demo` and `make serve`; pip tells what it does, because the first time takes a minute.
 $(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --force-reinstall --no-deps .
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt .
+	@echo "Setting up $(VENV): about a minute the first time."
+	$(BIN)/pip install --disable-pip-version-check --constraint constraints.txt ".[service]"
 	@touch $@
-
-$(VENV)/serving: $(BIN)/python $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --force-reinstall --no-deps .
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt ".[service]"
-	@touch $@ $(VENV)/installed
+	@echo "Done. To have \`stillme\` on the PATH of this shell:  . $(VENV)/bin/activate"
 
 # The wheel is what is tested: it is built, installed, and the tests import it from there.
 $(VENV)/tested: $(BIN)/python $(SOURCES)
@@ -123,7 +120,7 @@ $(VENV)/tested: $(BIN)/python $(SOURCES)
 	rm -rf dist && $(BIN)/python -m build --wheel --outdir dist . >/dev/null
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[dev]"
 	$(BIN)/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/*.whl
-	@touch $@ $(VENV)/installed $(VENV)/serving
+	@touch $@ $(VENV)/installed
 
 clean:
 	rm -rf $(VENV) .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

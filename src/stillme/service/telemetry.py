@@ -92,7 +92,7 @@ def _attributes(occurrence: Occurrence) -> dict[str, Any]:
         "stillme.request_id": verdict.request_id,
     }
     if verdict.validator_trace_id:
-        found["stillme.trace_id"] = verdict.validator_trace_id
+        found["stillme.validator_trace_id"] = verdict.validator_trace_id
     if total:
         found["gen_ai.evaluation.score.value"] = verdict.metrics.claims_supported / total
     return found

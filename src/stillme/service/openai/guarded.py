@@ -141,7 +141,7 @@ def verdict_headers(own: Mapping[str, Any], *, verified: bool) -> dict[str, str]
         "x-stillme-decision": own["decision"],
         "x-stillme-action": own["action"],
         "x-stillme-verified": "true" if verified else "false",
-        "x-stillme-trace-id": own["validator_trace_id"] or "",
+        "x-stillme-validator-trace-id": own["validator_trace_id"] or "",
         "x-stillme-reasons": ",".join(own["reasons"])[:MOST_HEADER_CHARS].encode("ascii", "replace").decode(),
     }
     return {name: value for name, value in headers.items() if value}
@@ -149,8 +149,8 @@ def verdict_headers(own: Mapping[str, Any], *, verified: bool) -> dict[str, str]
 
 def brief(own: Mapping[str, Any]) -> dict[str, Any]:
     """What matters most of a verdict."""
-    told = {name: own[name] for name in ("decision", "action", "verified", "reasons")}
-    return told | {"trace_id": own["validator_trace_id"], "evidence": own.get("evidence", [])}
+    told = {name: own[name] for name in ("decision", "action", "verified", "reasons", "validator_trace_id")}
+    return told | {"evidence": own.get("evidence", [])}
 
 
 def extension(
