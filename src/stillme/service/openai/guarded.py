@@ -18,6 +18,7 @@ from stillme.service.openai.evidence.formats import Formats
 from stillme.service.openai.remembered_calls import Calls, RememberedCalls
 from stillme.service.openai.request_sources import BELIEVED, Asked, Taken
 from stillme.service.problems import ProblemError, openai_error_body, openai_type, problem_of
+from stillme.service.telemetry import Telemetry
 from stillme.validators.registry import BUILT_IN, validator_class
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ class Parts:
     """In which formats they are found."""
     calls: Calls = field(default_factory=RememberedCalls)
     """What LiteLLM's calls asked."""
+    telemetry: Telemetry | None = None
+    """Where calls of the model server are told."""
 
 
 # errors in OpenAI's shape, so that its clients raise their own exceptions
