@@ -59,14 +59,11 @@ test-clients: ## install the packages that StillMe works inside (into .venv-clie
 	done
 
 # One environment for most, and one each for what does not install beside the others.
-clients-together clients-openai_agents clients-ragas: clients-%:
+clients-together clients-openai_agents clients-ragas clients-promptfoo: clients-%:
 	test -x .venv-clients-$*/bin/python || $(PYTHON) -m venv .venv-clients-$*
-	.venv-clients-$*/bin/pip install --disable-pip-version-check -r tests/clients/requirements/$*.txt ".[service,telemetry]" | grep -v already
+	.venv-clients-$*/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements/$*.txt ".[service,telemetry]"
+	test $* != promptfoo || npm install --silent --no-fund --no-audit --prefix .venv-clients-promptfoo promptfoo
 	STILLME_CLIENTS=$* LITELLM_LOCAL_MODEL_COST_MAP=True .venv-clients-$*/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
-
-clients-promptfoo: $(VENV)/installed
-	npm install --silent --no-fund --no-audit --prefix .venv-clients-promptfoo promptfoo
-	@PATH="$(CURDIR)/.venv-clients-promptfoo/node_modules/.bin:$$PATH" $(BIN)/python -m pytest tests/clients/promptfoo
 
 test-deploy: ## install linters of images, charts and rules (into .venv-deploy) and check what stands in deploy/
 	test -x .venv-deploy/bin/python || $(PYTHON) -m venv .venv-deploy

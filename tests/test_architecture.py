@@ -290,6 +290,7 @@ TESTED_BY: dict[str, str] = {
     "adapters/mcp.py": "clients/test_mcp.py",
     "adapters/openai_agents.py": "clients/test_openai_agents.py",
     "adapters/phoenix.py": "clients/test_observability.py",
+    "adapters/ragas.py": "clients/test_ragas.py",
     "batch/on_ray.py": "clients/test_ray.py",
     "cli/mcp.py": "clients/test_mcp.py",
     # parts of one thing, tested as that thing
