@@ -208,7 +208,7 @@ def test_a_limit_of_the_bundled_cases_has_every_kind_of_case() -> None:
     slices = found["runs"][0]["metrics"]["slices"]
     confusion = found["runs"][0]["metrics"]["confusion"]
     assert (result.exit_code, found["cases"]["name"], found["cases"]["count"]) == (0, "starter", 40)
-    assert {name: row["cases"] for name, row in slices["language"].items()} == {"en": 20, "vi": 20}
+    assert all(18 <= row["cases"] <= 22 for row in slices["language"].values())
     assert all(sum(confusion[expected].values()) for expected in ("answer", "refuse", "ask_clarify"))
     assert len(slices["category"]) == 8
 
