@@ -210,7 +210,7 @@ def test_a_limit_of_the_bundled_cases_has_every_kind_of_case() -> None:
     assert (result.exit_code, found["cases"]["name"], found["cases"]["count"]) == (0, "starter", 40)
     assert all(18 <= row["cases"] <= 22 for row in slices["language"].values())
     assert all(sum(confusion[expected].values()) for expected in ("answer", "refuse", "ask_clarify"))
-    assert len(slices["category"]) == 8
+    assert len(slices["category"]) == 9
 
 
 def test_a_public_set_can_be_run() -> None:
