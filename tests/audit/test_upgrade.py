@@ -43,7 +43,7 @@ def earlier(new_store: NewStore, monkeypatch: pytest.MonkeyPatch) -> NewStore:
 
 def ids(store: AuditStore, **wanted: Any) -> list[str]:
     """The request ids of the verdicts that a search finds, newest first."""
-    return [record.entry.request_id for record in search(store, Search(**wanted)).records]
+    return [str(record.entry.request_id) for record in search(store, Search(**wanted)).records]
 
 
 def test_records_of_an_earlier_version_are_read_and_verified(earlier: NewStore) -> None:

@@ -19,7 +19,7 @@ __all__ = ["Grounding"]
 
 
 @dataclass
-class Grounding(SingleTurnMetric):  # type: ignore[misc]  # its types are unknown where it is not installed
+class Grounding(SingleTurnMetric):
     """The share of an answer's claims that its retrieved contexts support.
 
     Where there is no verdict it raises: what was not judged has no score, and Ragas counts it as none.
