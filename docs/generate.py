@@ -167,13 +167,14 @@ def batch_tables() -> Iterator[str]:
     record = json.loads(BATCH_RECORD.read_text(encoding="utf-8"))
     where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
     yield f"Version {record['version']}, {where}; one thread a worker.\n"
-    yield "| | engine | workers | rows a second | efficiency | processor ms a row |"
-    yield "|---|---|---:|---:|---:|---:|"
-    for row in record["speed"]:
-        figures = f"{row['rows_per_s']:,.1f} | {row['efficiency']:.2f} | {row['processor_ms_a_row']:,.1f}"
-        yield f"| {row['model']} | {row['engine']} | {row['workers']} | {figures} |"
-    yield "\nEfficiency is the rate over that of one worker and their number. Other programs on the machine count against it, not"
-    yield "against processor time."
+    if speed := record.get("speed"):
+        yield "| | engine | workers | rows a second | efficiency | processor ms a row |"
+        yield "|---|---|---:|---:|---:|---:|"
+        for row in speed:
+            figures = f"{row['rows_per_s']:,.1f} | {row['efficiency']:.2f} | {row['processor_ms_a_row']:,.1f}"
+            yield f"| {row['model']} | {row['engine']} | {row['workers']} | {figures} |"
+        yield "\nEfficiency is the rate over that of one worker and their number. Other programs on the machine count against it, not"
+        yield "against processor time."
     if long := record.get("long"):
         yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB) through two processes:"
         first = f"{long['peak_mb_first_tenth']:,.0f} MiB in the first tenth"

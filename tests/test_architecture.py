@@ -290,6 +290,7 @@ TESTED_BY: dict[str, str] = {
     "adapters/mcp.py": "clients/test_mcp.py",
     "adapters/openai_agents.py": "clients/test_openai_agents.py",
     "adapters/phoenix.py": "clients/test_observability.py",
+    "adapters/ragas.py": "clients/test_ragas.py",
     "batch/on_ray.py": "clients/test_ray.py",
     "cli/mcp.py": "clients/test_mcp.py",
     # parts of one thing, tested as that thing
@@ -350,6 +351,14 @@ def test_every_module_with_behaviour_has_a_test_file_of_its_name() -> None:
     assert sorted(without - TESTED_BY.keys()) == []
     assert sorted(TESTED_BY.keys() - without) == [], "an exception that is not needed any more"
     assert [name for name in TESTED_BY.values() if not (tests / name).is_file()] == []
+
+
+def test_the_trace_id_has_one_name() -> None:
+    """`validator_trace_id`, as the verdict has it, in every answer, header and span; what is Langfuse's or LiteLLM's own has theirs."""
+    other = re.compile(r"(?<![a-z_])trace_id\b|x-stillme-trace-id")
+    named = [str(path.relative_to(SOURCE)) for path in FILES if other.search(path.read_text(encoding="utf-8"))]
+
+    assert named == ["adapters/langfuse.py"]
 
 
 def test_one_broad_except_in_the_package() -> None:

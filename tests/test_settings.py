@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,3 +77,32 @@ def test_the_reference_shows_every_variable_with_its_default() -> None:
         Row("KETTLE_GUESTS", "", "who drinks"),
     ]
     assert [row.default for row in found[4:]] == ["95.5", "2000000", "red", "Big"]
+
+
+def test_a_setting_may_stand_in_a_file_that_its_twin_names(tmp_path: Path) -> None:
+    """As secrets are mounted: blanks and the end of the line do not count, and it is read as the variable would be."""
+    (tmp_path / "heat").write_text(" 40\n", encoding="utf-8")
+
+    assert Kettle.from_environment({"KETTLE_HEAT_FILE": str(tmp_path / "heat")}) == Kettle(heat=40.0)
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        pytest.param({"KETTLE_LABEL": "tea", "KETTLE_LABEL_FILE": "label"}, "KETTLE_LABEL and KETTLE_LABEL_FILE are both set", id="both"),
+        pytest.param({"KETTLE_LABEL_FILE": "none"}, "KETTLE_LABEL_FILE: 'none' cannot be read: No such file", id="no file"),
+        pytest.param({"KETTLE_LABEL_FILE": "empty"}, "KETTLE_LABEL_FILE: 'empty' is empty: write the value of KETTLE_LABEL", id="empty"),
+        pytest.param({"KETTLE_LABEL_FILE": "bytes"}, "'bytes' cannot be read: it is not UTF-8", id="no text"),
+        pytest.param({"KETTLE_HEAT_FILE": "label"}, "KETTLE_HEAT must be a number from 0 to 100, got 'trà'", id="a bad value"),
+    ],
+)  # fmt: skip
+def test_a_file_that_gives_no_value_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str
+) -> None:
+    """A secret that is missing is never an empty one."""
+    monkeypatch.chdir(tmp_path)
+    for name, held in {"label": "trà".encode(), "empty": b" \n", "bytes": b"\xff\xfe"}.items():
+        Path(name).write_bytes(held)
+
+    with pytest.raises(InputError, match=message):
+        Kettle.from_environment(variables)

@@ -35,6 +35,42 @@ AIMS = {
 MOST_CALIBRATION_ERROR = 0.05
 SYSTEMS = {"grounding": ("model", "cascade"), "conflict": ("relevant",)}
 
+SNLI = "CC-BY-SA-4.0"
+# What a licence asks, the strictest first, and the words in it that tell.
+ASKS = {
+    "leave of whoever wrote the text, which the licence of the labels does not give": ("(c)", "Common Crawl"),
+    "the same licence for what is made of it": ("BY-SA",),
+    "the names of its authors": ("",),
+}
+LICENCE = (
+    "The weights come under the licence of the package (MIT), as the base model does. They were trained on the sets above, whose "
+    "licences ask for more in part. No text of them is in the weights or in the package, and courts have not settled whether weights are "
+    "made of what they were trained on; whoever passes them on decides for themselves. What the sets ask for:",
+)
+OBLIGED = (
+    "- **Names**: every set is named above with where it comes from. Pass this card on with the weights.",
+    "- **Share-alike** (CC BY-SA 3.0 and 4.0: text of Wikipedia, SNLI): who holds that weights are an adaptation passes them on under "
+    "CC BY-SA 4.0. That concerns `grounding.onnx` alone: the other files are the base model.",
+    "- **Article text** (BBC, by way of XSum; web pages, by way of Common Crawl): the labels are free, the texts are their publishers'. "
+    "They were read in training and are not passed on.",
+    "- Sets for non-commercial use, or without a stated licence, were used for measuring and for choosing thresholds only.",
+    "- What asks for names alone has no Vietnamese in it. Weights without the other sets would be weights for English: so far they stay.",
+)
+ORIGINS = {
+    "defacto": "microsoft/DeFacto (Liu et al. 2023)",
+    "defacto_edits": "microsoft/DeFacto (Liu et al. 2023)",
+    "factcg_cg2c": "derenlei/FactCG (Lei et al. 2025)",
+    "factcheck_bench": "yuxiaw/Factcheck-GPT (Wang et al. 2023)",
+    "fever_nli": "FEVER (Thorne et al. 2018), by way of salesforce/DocNLI",
+    "fool_me_twice_dev": "google-research/fool-me-twice (Eisenschlos et al. 2021)",
+    "q2": "orhonovich/q-squared (Honovich et al. 2021)",
+    "qa_contexts_en": "SQuAD 2.0 (Rajpurkar et al. 2018), google-deepmind/xquad, facebookresearch/MLQA",
+    "qa_contexts_vi": "google-deepmind/xquad, facebookresearch/MLQA",
+    "snli": "SNLI (Bowman et al. 2015)",
+    "wice_tokens": "ryokamoi/wice (Kamoi et al. 2023)",
+    "xsum_faith": "google-research-datasets/xsum_hallucination_annotations (Maynez et al. 2020), violet-zct/fairseq-detect-hallucination",
+}
+
 HISTORY = (
     "Two stages of an earlier form of the recipe, in which a claim and a window were read as one pair (short pairs first, then the mix), "
     "and five in the present form, a window read once for several claims, each started from the weights of the one before. The fourth "
@@ -66,16 +102,37 @@ def digest(path: Path) -> str:
 
 
 def data_table(folder: Path, snli: Path | None) -> list[str]:
-    """One line for each training set: rows, licences, hash."""
-    lines = ["| set | rows | licence | sha256 |", "| --- | ---: | --- | --- |"]
+    """One line for each training set: rows, licences, where it comes from, hash."""
+    lines = ["| set | rows | licence | from | sha256 |", "| --- | ---: | --- | --- | --- |"]
     for path in sorted(folder.glob("*.jsonl")):
         licences = Counter(row["licence"] for row in rows(path))
         shown = "; ".join(licence for licence, _ in licences.most_common())
-        lines.append(f"| {path.stem} | {licences.total()} | {shown} | `{digest(path)[:16]}` |")
+        lines.append(
+            f"| {path.stem} | {licences.total()} | {shown} | {ORIGINS.get(path.stem, '')} | `{digest(path)[:16]}` |"
+        )
     if snli:
         count = sum(1 for _ in rows(snli))
-        lines.append(f"| snli | {count} | CC-BY-SA-4.0 | `{digest(snli)[:16]}` |")
+        lines.append(f"| snli | {count} | {SNLI} | {ORIGINS['snli']} | `{digest(snli)[:16]}` |")
     return lines
+
+
+def licence_table(folder: Path, snli: Path | None) -> list[str]:
+    """What the licences of the training sets ask of whoever passes the weights on, and of how many rows."""
+    asked: dict[str, Counter[str]] = {asks: Counter() for asks in ASKS}
+    for path in sorted(folder.glob("*.jsonl")):
+        for row in rows(path):
+            asked[_asks(row["licence"])][path.stem] += 1
+    if snli:
+        asked[_asks(SNLI)]["snli"] = sum(1 for _ in rows(snli))
+    lines = ["| the strictest part asks for | sets | rows |", "| --- | --- | ---: |"]
+    return lines + [
+        f"| {asks} | {', '.join(sorted(found))} | {found.total()} |" for asks, found in asked.items() if found
+    ]
+
+
+def _asks(licence: str) -> str:
+    """The strictest of what the parts of a licence ask."""
+    return next(asks for asks, signs in ASKS.items() if any(sign in licence for sign in signs))
 
 
 def aims_table(record: Mapping[str, Any]) -> Iterator[str]:
@@ -163,6 +220,14 @@ def card(weights: Path, record: Path, data: Path, snli: Path | None, curves: Map
             *data_table(data, snli),
             "",
             "`qa_contexts_*` and the passages of the other sets are the material of the synthetic claims.",
+            "",
+            "## Licence of the weights",
+            "",
+            *LICENCE,
+            "",
+            *licence_table(data, snli),
+            "",
+            *OBLIGED,
             "",
             "## How it was trained",
             "",

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, Self
 
 from stillme.errors import InputError, nearest, shown
 
 __all__ = [
-    "EnvironmentSettings", "Row", "checked_number", "checked_whole", "choice", "named", "number", "rows", "setting", "switch", "text",
-    "whole", "words",
+    "FILE", "EnvironmentSettings", "Row", "checked_number", "checked_whole", "choice", "named", "number", "rows", "setting",
+    "switch", "text", "whole", "words",
 ]  # fmt: skip
 
 Read = Callable[[str, str], Any]
+FILE: Final = "_FILE"
+"""A variable with this behind its name names a file that holds its value: how secrets are mounted."""
+MOST_BYTES: Final = 64 * 1024
 SWITCHES: Final = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
 
@@ -31,14 +35,35 @@ class EnvironmentSettings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
-        """The settings as the environment gives them, or an InputError that names the variable; an empty one is not set."""
+        """The settings as the environment, or files that it names, give them, or an InputError that names the variable.
+
+        An empty variable is not set.
+        """
         values: dict[str, Any] = {}
         for field in _settings(cls):
             variable = field.metadata["variable"]
-            given = environment.get(variable, "").strip()
+            given = _given(environment, variable)
             if given:
                 values[field.name] = field.metadata["read"](variable, given)
         return cls(**values)
+
+
+def _given(environment: Mapping[str, str], variable: str) -> str:
+    """The text of a variable, or of the file that its twin names."""
+    given, file = (environment.get(name, "").strip() for name in (variable, variable + FILE))
+    if not file:
+        return given
+    if given:
+        raise InputError(f"{variable} and {variable}{FILE} are both set: keep one of them")
+    try:
+        with Path(file).open("rb") as stream:
+            held = stream.read(MOST_BYTES).decode("utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError(f"{variable}{FILE}: {shown(file)} cannot be read: {reason}") from None
+    if not held:
+        raise InputError(f"{variable}{FILE}: {shown(file)} is empty: write the value of {variable} into it")
+    return held
 
 
 def _settings(cls: type[EnvironmentSettings]) -> list[dataclasses.Field[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -31,6 +32,24 @@ def test_a_key_is_made_listed_and_revoked(tmp_path: Path) -> None:
     assert listed.stdout.split()[:3] == [key.split("_")[1], "support-bot", "verify,chat"]
     assert key.split("_")[2] not in listed.output
     assert Keys(tmp_path / "keys.json").find(key) is None
+
+
+def test_a_key_may_have_an_end(tmp_path: Path) -> None:
+    """A day, or a number of days from now; an end that is over is an error."""
+    where = {"STILLME_DATA": str(tmp_path)}
+    later = (datetime.now(UTC) + timedelta(days=400)).date().isoformat()
+
+    made = [
+        run("keys", "create", name, "--scope", "verify", "--expires", end, **where)
+        for name, end in (("day", later), ("days", "90d"), ("past", "2020-01-31"), ("none", "soon"))
+    ]
+
+    listed = run("keys", "list", **where).stdout
+    assert [each.exit_code for each in made] == [0, 0, 3, 3]
+    assert f"expires {later}T00:00:00+00:00" in listed
+    assert listed.count("expires") == 2
+    assert "has to expire later than now, got 2020-01-31" in made[2].stderr
+    assert "'soon' is no point in time" in made[3].stderr
 
 
 def test_a_bad_scope_is_told_with_the_choices(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from tests.soak import examples
 DRAFT = "Returns are accepted within 45 days [1]. Postage is free. Ropes are sold in Leeds. I hope this helps!"
 
 PAGE = """\
- refuse  block, confidence low, NOT VERIFIED
+ refuse  blocked, confidence low, NOT VERIFIED
 
 Question
   How long may I wait?
@@ -74,7 +74,7 @@ Response
   I can't give you a verified answer to this question.
 
 request r-1
-trace trace-1
+trace id trace-1
 mode enforce, policy aaaaaaaaaaaa, model rules-1
 language en, as of 2026-02-01T09:00:00Z, stillme 0.1.0
 """
@@ -216,13 +216,56 @@ def test_all_findings_are_shown_on_demand() -> None:
     assert "  skipped  hard  SchemaFormat\n                 no sections are configured\n" in shown
 
 
+@pytest.mark.parametrize(
+    ("decision", "action", "mode", "words"),
+    [
+        pytest.param(
+            "refuse",
+            "deliver",
+            "monitor",
+            "would refuse; delivered, because the mode is monitor",
+            id="monitor delivers",
+        ),
+        pytest.param(
+            "ask_clarify",
+            "deliver",
+            "monitor",
+            "would ask back; delivered, because the mode is monitor",
+            id="monitor asks nothing",
+        ),
+        pytest.param(
+            "refuse",
+            "deliver_with_warning",
+            "warn",
+            "would refuse; delivered with a warning, because the mode is warn",
+            id="warn delivers with a warning",
+        ),
+        pytest.param("refuse", "block", "enforce", "blocked", id="enforce blocks"),
+        pytest.param("ask_clarify", "clarify", "enforce", "asked back", id="enforce asks back"),
+        pytest.param(
+            "answer", "deliver_with_warning", "warn", "delivered with a warning", id="an answer with a warning"
+        ),
+    ],
+)
+def test_the_first_line_says_what_became_of_the_draft_and_why(
+    decision: Any, action: Any, mode: Any, words: str
+) -> None:
+    """Whoever reads `refuse` sees at once whether the user got the draft."""
+    found = verdict(decision=Decision(decision), action=action, mode=mode)
+
+    page = drawn(Page(VerifyRequest(query="Hello!", draft_answer="Hello!"), found))
+
+    first = page.partition("\n\n")[0].replace("\n", " ")
+    assert first == f" {decision}  {words}, confidence high, verified"
+
+
 def test_sections_without_content_are_left_out() -> None:
     request = VerifyRequest(query="Hello!", draft_answer="Hello!")
 
     shown = drawn(Page(request, verdict(validator_trace_id=None), place="in.jsonl line 3"))
 
     assert shown == (
-        " answer  deliver, confidence high, verified  in.jsonl line 3\n\n"
+        " answer  delivered, confidence high, verified  in.jsonl line 3\n\n"
         "Question\n  Hello!\n\nDraft\n  Hello!\n\n"
         "request r-1\nmode enforce, policy aaaaaaaaaaaa, model rules-1\n"
         "language en, as of 2026-02-01T09:00:00Z, stillme 0.1.0\n\n"

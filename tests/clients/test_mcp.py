@@ -114,10 +114,10 @@ def test_explain_says_why_and_finds_a_record_that_was_changed(tmp_path: Path) ->
             made, "verify", query=QUESTION, draft_answer=FALSE, retrieved_context=CONTEXT
         ).structured_content
 
-        told = called(made, "explain", trace_id=verdict["validator_trace_id"]).structured_content
+        told = called(made, "explain", validator_trace_id=verdict["validator_trace_id"]).structured_content
         with sqlite3.connect(tmp_path / "audit.db") as other:
             other.execute("UPDATE stillme_audit_record SET decision = 'answer' WHERE decision = 'refuse'")
-        changed = called(made, "explain", trace_id=verdict["validator_trace_id"])
+        changed = called(made, "explain", validator_trace_id=verdict["validator_trace_id"])
 
     assert (told["query"], told["draft_answer"], told["verdict"]["decision"]) == (QUESTION, FALSE, "refuse")
     assert "contradicted_claim" in [reason["code"] for reason in told["reasons"]]
@@ -128,7 +128,7 @@ def test_explain_says_why_and_finds_a_record_that_was_changed(tmp_path: Path) ->
 def test_an_unknown_trace_is_an_error(tmp_path: Path) -> None:
     """With the id."""
     with AuditStore(tmp_path / "audit.db") as store:
-        result = called(server(guard(), audit=store), "explain", trace_id="trace-none")
+        result = called(server(guard(), audit=store), "explain", validator_trace_id="trace-none")
 
     assert result.is_error
     assert "trace-none" in result.content[0].text
@@ -154,12 +154,12 @@ def test_the_command_over_standard_input_and_output(tmp_path: Path) -> None:
             "verify", {"query": QUESTION, "draft_answer": FALSE, "retrieved_context": CONTEXT}
         )
         trace = verdict.structured_content["validator_trace_id"]
-        return verdict, await client.call_tool("explain", {"trace_id": trace})
+        return verdict, await client.call_tool("explain", {"validator_trace_id": trace})
 
     verdict, told = asked(started, work)
 
     assert verdict.structured_content["action"] == "block"
-    assert told.structured_content["trace_id"] == verdict.structured_content["validator_trace_id"]
+    assert told.structured_content["validator_trace_id"] == verdict.structured_content["validator_trace_id"]
 
 
 def test_the_command_over_http(tmp_path: Path) -> None:

@@ -170,6 +170,28 @@ def test_the_sections_are_those_of_the_template(run: Run) -> None:
     assert [key for key in NOTES if f"`{key}`" not in template] == []
 
 
+def test_a_study_opens_with_the_rates_that_matter_and_its_plots(run: Run) -> None:
+    """Before its first section: the mandatory metrics, what strictness costs, and every plot."""
+    blocks = case_study([run]).blocks
+    first = next(n for n, block in enumerate(blocks) if isinstance(block, Heading))
+
+    opening = blocks[:first]
+
+    assert [name for name, _, _ in opening[0].tiles] == [
+        "hallucination_escape_rate",
+        "refusal_precision",
+        "source_coverage",
+        "false_refusal_rate",
+    ]
+    assert [block.name for block in opening if isinstance(block, Plot)] == [
+        "risk-coverage",
+        "reliability",
+        "threshold-sweep",
+        "reasons",
+    ]
+    assert not [block for block in blocks[first:] if isinstance(block, Plot)]
+
+
 def test_the_same_runs_give_the_same_report(run: Run) -> None:
     """Byte for byte."""
     first, second = case_study([run]), case_study([run])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import stat
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,37 @@ def test_revoking_what_is_not_there_names_what_is(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="no key named 'bank-wb': did you mean 'bank-web'"):
         keys.revoke("bank-wb")
+
+
+def test_an_expired_key_opens_nothing(tmp_path: Path) -> None:
+    """Neither by itself nor for a session that began with it; a key of an earlier version has no end."""
+    keys = Keys(tmp_path / "keys.json")
+    key = keys.create("bank", ["viewer"], datetime.now(UTC) + timedelta(days=1))
+    number = key.split("_")[1]
+    assert (keys.find(key) is not None, keys.by_id(number) is not None) == (True, True)
+
+    rows = json.loads(keys.path.read_text(encoding="utf-8"))
+    rows["keys"][0]["expires"] = "2026-01-01T00:00:00+00:00"
+    keys.path.write_text(json.dumps(rows), encoding="utf-8")
+
+    assert (keys.find(key), keys.by_id(number), keys.all()[0].is_expired) == (None, None, True)
+    assert keys.are_needed
+    del rows["keys"][0]["expires"]
+    keys.path.write_text(json.dumps(rows), encoding="utf-8")
+    assert keys.find(key) is not None
+
+
+@pytest.mark.parametrize("end", ["soon", "2030-01-01", 5])
+def test_an_end_that_cannot_be_read_lets_nobody_in(tmp_path: Path, end: object) -> None:
+    """A damaged key is not an endless one."""
+    keys = Keys(tmp_path / "keys.json")
+    key = keys.create("bank", ["verify"])
+    rows = json.loads(keys.path.read_text(encoding="utf-8"))
+    rows["keys"][0]["expires"] = end
+    keys.path.write_text(json.dumps(rows), encoding="utf-8")
+
+    with pytest.raises(BackendError, match="cannot be read"):
+        keys.find(key)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"keys": [1]}', '{"keys": [{"id": "a"}]}', '{"keys": null}'])

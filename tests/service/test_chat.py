@@ -52,7 +52,7 @@ def test_with_validators_on_the_metrics_are_there(start: Start, handbook: Path, 
     assert says in found["response"]
     assert (metrics["passed"], metrics["decision"], metrics["mode"]) == (True, "answer", "enforce")
     assert metrics["claims_supported"] == metrics["claims_total"] > 0
-    assert metrics["trace_id"] == response.headers["x-stillme-trace-id"]
+    assert metrics["validator_trace_id"] == response.headers["x-stillme-validator-trace-id"]
     assert "no generation confidence" in details["ConfidenceValidator"]
 
 
@@ -66,7 +66,7 @@ def test_a_chat_without_validators_leaves_a_record_that_says_not_verified(
     response = service.post("/api/chat/rag", {"message": message, "session_id": "s-9"})
 
     assert service.parts.store is not None
-    record = service.parts.store.find(response.headers["x-stillme-trace-id"])
+    record = service.parts.store.find(response.headers["x-stillme-validator-trace-id"])
     entry = record.entry
     assert entry is not None
     assert (entry.decision, entry.action, entry.band) == ("answer", "deliver", "low")
@@ -84,7 +84,7 @@ def test_the_line_of_a_verdict_names_its_band(start: Start, handbook: Path, capl
         free = service.post("/api/chat/rag", {"message": LEAVE})
 
     lines = [record.getMessage() for record in caplog.records if record.name == "stillme.verdicts"]
-    traces = [response.headers["x-stillme-trace-id"] for response in (checked, free)]
+    traces = [response.headers["x-stillme-validator-trace-id"] for response in (checked, free)]
     assert lines == [
         f"answer deliver enforce high - {traces[0]}",
         f"answer deliver monitor low validators_off {traces[1]}",

@@ -23,12 +23,17 @@ def test_card_tells_what_the_files_hold(tmp_path: Path) -> None:
     record.write_text(json.dumps({"version": "0.1", "sets": sets}))
     curve.write_text(json.dumps({"step": 25, "claims": 100, "claim_loss": 0.5, "token_loss": 0.25}) + "\n")
     (data / "one.jsonl").write_text(json.dumps({"licence": "MIT"}) + "\n")
+    licences = ["CC-BY-SA-3.0", "MIT; CC-BY-SA (Wikipedia text)", "CC-BY-4.0; article text (c) of a paper"]
+    (data / "two.jsonl").write_text("".join(json.dumps({"licence": each}) + "\n" for each in licences))
 
     text = card(weights, record, data, None, {"mixed": curve})
 
     assert digest in text
     assert "- `bias`: 0.25" in text
     assert "| one | 1 | MIT |" in text
+    assert "| the names of its authors | one | 1 |" in text
+    assert "| the same licence for what is made of it | two | 2 |" in text
+    assert "| leave of whoever wrote the text, which the licence of the labels does not give | two | 1 |" in text
     assert "| mixed | 25 | 100 | 0.500 | 0.250 |" in text
     assert "| vihallu_dev | 12 | balanced_accuracy | 0.75 | 0.751 | 0.751 | yes |" in text
     assert "| all together | 12 | calibration_error | 0.05 | 0.033 | 0.033 | yes |" in text

@@ -58,7 +58,7 @@ class ReasonInWords(BaseModel):
 class Explanation(BaseModel):
     """Why a recorded verdict came out as it did."""
 
-    trace_id: str
+    validator_trace_id: str
     recorded_at: str
     query: str | None
     """None where the texts of the record are gone."""
@@ -118,12 +118,12 @@ def _add_search(made: MCPServer, retriever: Retriever) -> None:
 def _add_explain(made: MCPServer, audit: AuditStore) -> None:
     @made.tool(title="Explain a verdict", annotations=READS, structured_output=True)
     async def explain(
-        trace_id: Annotated[
+        validator_trace_id: Annotated[
             str, Field(description="the validator_trace_id or request_id of a verdict, or its beginning")
         ],
     ) -> Explanation:
         """Say why a recorded verdict came out as it did; a record that was changed since is not shown."""
-        return await _told(lambda: _explained(audit, trace_id))
+        return await _told(lambda: _explained(audit, validator_trace_id))
 
 
 async def _told(work: Callable[[], Result]) -> Result:
@@ -171,8 +171,8 @@ def _found(retriever: Retriever, query: str, most: int) -> Found:
     )
 
 
-def _explained(audit: AuditStore, trace_id: str) -> Explanation:
-    record = audit.find(trace_id)
+def _explained(audit: AuditStore, validator_trace_id: str) -> Explanation:
+    record = audit.find(validator_trace_id)
     entry, standing = record.entry, standing_of(audit, record, audit.keyring)
     if standing.fault is not None:
         raise InputError(f"the record was changed since, and is not shown: {standing.fault}")
@@ -181,7 +181,7 @@ def _explained(audit: AuditStore, trace_id: str) -> Explanation:
     request, verdict = request_of(entry), verdict_of(entry)
     words = [(code, reason_words(code, verdict.language)) for code in verdict.reasons]
     return Explanation(
-        trace_id=entry.id,
+        validator_trace_id=entry.id,
         recorded_at=entry.at,
         query=request.query if request else None,
         draft_answer=request.draft_answer if request else None,

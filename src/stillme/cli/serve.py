@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stillme.cli.options import FOUND_HERE, MODE, extra_needed
+from stillme.cli.options import FOUND_HERE, MODE, extra_needed, moment_given
 from stillme.cli.printing import print_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ SCOPE_HELP = (
 
 
 @click.command(short_help="Serve verification and chat over HTTP.")
+@click.option("--config", metavar="FILE", help="Settings in YAML, by the names of their environment variables.")
 @click.option("--host", metavar="ADDRESS", help="Where to listen; any address but loopback needs API keys. [127.0.0.1]")
 @click.option("--port", metavar="NUMBER", help="The port; 0 takes a free one. [8000]")
 @click.option("--workers", metavar="NUMBER", help="How many processes serve. [1]")
@@ -38,13 +40,16 @@ SCOPE_HELP = (
 def serve(**flags: Any) -> None:
     """Serve verification and chat over HTTP, on loopback unless told otherwise; /docs shows what there is.
 
-    Every option has an environment variable, which it replaces; docs/service-api.md lists them all.
+    Every option has an environment variable, which it replaces; docs/service-api.md lists them all. What neither says is read from the
+    file that --config or STILLME_CONFIG names.
     """
     with extra_needed("the service", "service"):
+        from stillme.service.configuration import configure
         from stillme.service.server import serve as run
     # The processes that serve read the environment: a flag has to be there.
     given = {name: str(value) for name, value in flags.items() if value is not None}
     os.environ.update({f"STILLME_{name.upper()}": value for name, value in given.items()})
+    configure(os.environ)
     run(os.environ, _greet)
 
 
@@ -89,18 +94,32 @@ KEYS_FILE = click.option(
 @keys.command("create", short_help="Make a key and show it once.")
 @click.argument("name")
 @click.option("--scope", "scopes", multiple=True, required=True, metavar="SCOPE", help=SCOPE_HELP)
+@click.option(
+    "--expires", metavar="DATE|DAYSd", help="When it stops opening anything: 2027-01-31 (UTC), or 90d. Without: never."
+)
 @KEYS_FILE
-def create(name: str, scopes: tuple[str, ...], keys_file: str | None) -> None:
+def create(name: str, scopes: tuple[str, ...], expires: str | None, keys_file: str | None) -> None:
     """Make a key called NAME and print it. Only its hash is kept: it cannot be shown again."""
-    print_text(_keys(keys_file).create(name, scopes))
+    print_text(_keys(keys_file).create(name, scopes, _end(expires)))
+
+
+def _end(given: str | None) -> datetime | None:
+    """The moment that --expires names."""
+    if given is None:
+        return None
+    days = given.removesuffix("d")
+    if days != given and days.isdecimal() and len(days) <= 5:
+        return datetime.now(UTC) + timedelta(days=int(days))
+    return moment_given(given)
 
 
 @keys.command("list", short_help="List the keys.")
 @KEYS_FILE
 def list_keys(keys_file: str | None) -> None:
-    """List the keys: id, name, scopes, when they were made."""
+    """List the keys: id, name, scopes, when they were made and when they expire."""
     for key in _keys(keys_file).all():
-        print_text(f"{key.id}  {key.name}  {','.join(key.scopes)}  {key.created}")
+        end = f"  {'expired' if key.is_expired else 'expires'} {key.expires}" if key.expires else ""
+        print_text(f"{key.id}  {key.name}  {','.join(key.scopes)}  {key.created}{end}")
 
 
 @keys.command("revoke", short_help="Shut a key out.")
@@ -114,5 +133,8 @@ def revoke(name: str, keys_file: str | None) -> None:
 
 def _keys(path: str | None) -> Keys:
     from stillme.service.auth import Keys
+    from stillme.service.configuration import configure
+    from stillme.service.settings import ServiceSettings
 
-    return Keys(Path(path) if path else Path(os.environ.get("STILLME_DATA") or "stillme-data") / "keys.json")
+    configure(os.environ)
+    return Keys(Path(path) if path else ServiceSettings.from_environment(os.environ).keys_file)

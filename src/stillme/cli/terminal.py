@@ -14,7 +14,7 @@ from typing import Final
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +27,9 @@ __all__ = ["Page", "console", "plain_table", "progress", "visible"]
 STATUS_STYLE: Final = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "not_factual": "dim"}
 OUTCOME_STYLE: Final = {"passed": "green", "flagged": "yellow", "skipped": "dim", "errored": "bold red"}
 DECISION_STYLE: Final = {Decision.REFUSE: "bold white on red", Decision.ASK_CLARIFY: "bold white on blue"}
+DECISION_WORDS: Final = {Decision.REFUSE: "refuse", Decision.ASK_CLARIFY: "ask back"}
+DELIVERED: Final = {"deliver": "delivered", "deliver_with_warning": "delivered with a warning"}
+ACTION_WORDS: Final = {**DELIVERED, "block": "blocked", "clarify": "asked back"}
 BAND_STYLE: Final = {"high": "green", "medium": "yellow", "low": "red"}
 HASH_SHOWN: Final = 12
 
@@ -96,7 +99,7 @@ class Page:
         answered = "bold black on yellow" if verdict.reasons else "bold black on green"
         line = Text.assemble(
             (f" {verdict.decision.value} ", DECISION_STYLE.get(verdict.decision, answered)),
-            f" {verdict.action}, confidence ",
+            f" {_outcome_words(verdict)}, confidence ",
             (verdict.confidence_band, BAND_STYLE[verdict.confidence_band]),
             ", ",
             ("verified", "green") if verdict.verified else ("NOT VERIFIED", "bold red"),
@@ -170,12 +173,19 @@ class Page:
         verdict = self.verdict
         facts = [
             f"\nrequest {verdict.request_id}",
-            f"trace {verdict.validator_trace_id}" if verdict.validator_trace_id else None,
+            f"trace id {verdict.validator_trace_id}" if verdict.validator_trace_id else None,
             f"mode {verdict.mode}, policy {verdict.policy_hash[:HASH_SHOWN]}, model {verdict.model_id}",
             f"language {verdict.language}, as of {verdict.as_of:%Y-%m-%dT%H:%M:%SZ}, stillme {verdict.version}",
         ]
         end = "\n" if self.place else ""  # several pages stand apart
         return self._text("\n".join(fact for fact in facts if fact) + end, "dim")
+
+
+def _outcome_words(verdict: Verdict) -> str:
+    """What became of the draft: where the mode lets through what the decision does not, both and why."""
+    if verdict.decision is Decision.ANSWER or verdict.action not in DELIVERED:
+        return ACTION_WORDS[verdict.action]
+    return f"would {DECISION_WORDS[verdict.decision]}; {DELIVERED[verdict.action]}, because the mode is {verdict.mode}"
 
 
 def _outcome(finding: FindingRecord) -> Text:
@@ -210,7 +220,12 @@ def _grid(rows: Sequence[tuple[Text, Text, Text]]) -> Table | None:
 @contextmanager
 def progress(where: Console, total: int | None) -> Iterator[Callable[[int], None]]:
     """A bar that counts requests and fills by what was read of the input; it disappears when the work is done."""
-    columns = (TextColumn("{task.fields[done]} verified"), BarColumn(bar_width=None), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.fields[done]} verified"),
+        BarColumn(bar_width=None),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     # stdout must stay what the command prints: only stderr, where problems are reported, is kept clear of the bar.
     with Progress(*columns, console=where, transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("", total=total, done=0)

@@ -11,7 +11,7 @@ from stillme.errors import InputError, nearest, shown
 from stillme.grounding.grounder import Grounder
 from stillme.judge.grounder import JudgeGrounder
 from stillme.judge.settings import LONGEST_WAIT_S, SHORTEST_WAIT_S
-from stillme.settings import EnvironmentSettings, number, rows, setting
+from stillme.settings import FILE, EnvironmentSettings, number, rows, setting
 
 __all__ = ["JudgeVariables", "judge_from_environment"]
 
@@ -48,11 +48,11 @@ def judge_from_environment(base: Grounder, environ: Mapping[str, str] | None = N
 
 
 def _check_names(source: Mapping[str, str]) -> None:
-    known = [row.variable for row in rows(JudgeVariables)]
+    known = [row.variable + end for row in rows(JudgeVariables) for end in ("", FILE)]
     for name in source:
         if name.startswith(PREFIX) and source[name] and name not in known:
             like = nearest(name, known)
             raise InputError(
                 f"{shown(name)[1:-1]} is not a setting of the judge"
-                + (f"; {like}?" if like else f": there are {', '.join(known)}")
+                + (f"; {like}?" if like else f": there are {', '.join(known[::2])}")
             )

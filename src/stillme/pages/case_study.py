@@ -91,7 +91,8 @@ SMALL: Final = 30
 WIDTH_WANTED: Final = 0.10
 MOST_TRIALS: Final = 10_000
 """More than the widest interval of that width takes."""
-SHOWN_IN_SLICES: Final = (*MANDATORY, "false_refusal_rate")
+SHOWN_FIRST: Final = (*MANDATORY, "false_refusal_rate")
+"""What the study opens with, and what each slice shows: the mandatory metrics, and what strictness costs."""
 KIND_RATES: Final[Mapping[Kind, str]] = {"escape": "hallucination_escape_rate", "false_refusal": "false_refusal_rate"}
 
 
@@ -259,7 +260,7 @@ class _Study:
 
     def _opening(self) -> Iterator[Block]:
         tally, tiles = self.last.metrics, []
-        for name in MANDATORY:
+        for name in SHOWN_FIRST:
             value, counts, ends = rate_cells(tally.rate(name))
             tiles.append((name, value, NOTHING if ends == NOTHING else f"{counts}, 95 % interval {ends}"))
         yield Tiles(tiles)
@@ -267,6 +268,7 @@ class _Study:
         if tally.errors or tally.unverified_answers:
             answers = counted(tally.unverified_answers, "answer")
             yield Paragraph(say("opening.unverified", cases=counted(tally.errors, "case"), answers=answers), "warning")
+        yield from self._charts()
         yield from self._by_hand("owner", "question")
 
     # dataset
@@ -362,8 +364,6 @@ class _Study:
         yield Heading(3, "What the metrics are")
         yield Bullets([[Code(name), f": {_meaning(name)}"] for name in RATES])
         yield from self._compared()
-        yield Heading(3, "Plots")
-        yield from self._charts()
         yield Heading(3, "Decisions")
         yield from map(self._confusion, self.runs)
         yield self._latency()
@@ -411,14 +411,14 @@ class _Study:
         for by in SLICED_BY:
             values = [value for value, _ in self.last.metrics.slices(by)]
             rows = [
-                [Code(value), run.name, f"{tally.cases:,}", *(rate_words(tally.rate(rate)) for rate in SHOWN_IN_SLICES)]
+                [Code(value), run.name, f"{tally.cases:,}", *(rate_words(tally.rate(rate)) for rate in SHOWN_FIRST)]
                 for value in values[: _most(by)]
                 for run in self.runs
                 for tally in [dict(run.metrics.slices(by)).get(value, Tally())]
             ]
             if rows:
                 source = [*self._source(), _more(values, _most(by))]
-                yield Table([by.capitalize(), "run", "cases", *SHOWN_IN_SLICES], rows, source, words=2)
+                yield Table([by.capitalize(), "run", "cases", *SHOWN_FIRST], rows, source, words=2)
 
     def _reason_rates(self) -> Block:
         rates = [(rate, n) for n, run in enumerate(self.runs) for rate in run.metrics.reasons()]

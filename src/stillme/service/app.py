@@ -221,7 +221,8 @@ def create_app(parts: Parts) -> ASGIApp:
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["authorization", "content-type", "x-api-key", "x-stillme-response"],
         expose_headers=[
-            f"x-stillme-{name}" for name in ("decision", "action", "verified", "reasons", "evidence", "trace-id")
+            f"x-stillme-{name}"
+            for name in ("decision", "action", "verified", "reasons", "evidence", "validator-trace-id")
         ],
     )
 
@@ -260,6 +261,7 @@ def _guarded(parts: Parts) -> GuardedParts:
         sources=parts.settings.source_roles,
         calls=shared_calls(parts.settings.audit_store, Path(parts.settings.data)),
         formats=formats_from(parts.settings.evidence_formats, parts.settings.user_templates),
+        telemetry=parts.telemetry,
     )
 
 

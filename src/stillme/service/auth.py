@@ -94,6 +94,13 @@ class ApiKey:
     scopes: tuple[str, ...]
     hash: str
     created: str
+    expires: str | None = None
+    """From when on it opens nothing, in ISO 8601; None for a key without an end."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and datetime.now(UTC) >= datetime.fromisoformat(self.expires)
 
     def allows(self, scope: str) -> bool:
         """Whether it opens what needs that scope, by itself or by another that implies it."""
@@ -125,29 +132,34 @@ class Keys:
         return self._seen
 
     def find(self, presented: str) -> ApiKey | None:
-        """The key that was presented, if it is one of ours."""
+        """The key that was presented, if it is one of ours and its time is not over."""
         self._refresh()
         prefix, _, rest = presented.partition("_")
         number, _, secret = rest.partition("_")
         kept = self._known.get(number)
         same = hmac.compare_digest(_hash(secret), kept.hash if kept else NOBODY)
-        return kept if kept is not None and same and prefix == "sm" else None
+        return kept if kept is not None and same and prefix == "sm" and not kept.is_expired else None
 
     def by_id(self, number: str) -> ApiKey | None:
-        """The key with that id, as long as it is not revoked."""
+        """The key with that id, as long as it is neither revoked nor expired."""
         self._refresh()
-        return self._known.get(number)
+        kept = self._known.get(number)
+        return None if kept is None or kept.is_expired else kept
 
-    def create(self, name: str, scopes: Iterable[str]) -> str:
-        """A new key, as its owner keeps it; it cannot be shown again."""
+    def create(self, name: str, scopes: Iterable[str], expires: datetime | None = None) -> str:
+        """A new key, as its owner keeps it; it cannot be shown again, and opens nothing from `expires` on."""
         wanted = tuple(dict.fromkeys(scopes))
         _check(name, wanted)
         existing = self.all()
         if any(key.name == name for key in existing):
             raise InputError(f"there is a key named {shown(name)} already: revoke it, or choose another name")
         number, secret = secrets.token_hex(4), secrets.token_urlsafe(32).replace("_", "-")
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._write([*existing, ApiKey(number, name, wanted, _hash(secret), now)])
+        now = datetime.now(UTC)
+        if expires is not None and expires <= now:
+            raise InputError(f"a key has to expire later than now, got {expires.isoformat()}")
+        end = expires.astimezone(UTC).isoformat(timespec="seconds") if expires else None
+        made = ApiKey(number, name, wanted, _hash(secret), now.isoformat(timespec="seconds"), end)
+        self._write([*existing, made])
         return f"sm_{number}_{secret}"
 
     def revoke(self, name: str) -> None:
@@ -202,10 +214,18 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _key(row: Mapping[str, Any]) -> ApiKey:
+    """A key as its file has it; one whose end cannot be read is damaged, not endless."""
+    kept = ApiKey(row["id"], row["name"], tuple(row["scopes"]), row["hash"], row["created"], row.get("expires"))
+    if kept.expires is not None and datetime.fromisoformat(kept.expires).tzinfo is None:
+        raise ValueError(kept.expires)
+    return kept
+
+
 def _read(path: Path) -> list[ApiKey]:
     try:
         rows: Any = json.loads(path.read_text(encoding="utf-8"))["keys"]
-        found = [ApiKey(row["id"], row["name"], tuple(row["scopes"]), row["hash"], row["created"]) for row in rows]
+        found = [_key(row) for row in rows]
     except (OSError, ValueError, KeyError, TypeError):
         # Whoever cannot be told apart is not let in.
         raise BackendError(f"the key file {path} cannot be read: restore it, or make keys anew") from None

@@ -68,7 +68,7 @@ class ValidationMetrics(BaseModel):
     reasons: list[str]
     confidence_band: str
     warning: str | None
-    trace_id: str | None
+    validator_trace_id: str | None
     claims_total: int
     claims_supported: int
     max_similarity: float | None
@@ -232,10 +232,10 @@ def _headers(outcome: ChatOutcome) -> dict[str, str]:
         found["x-stillme-decision"] = verdict.decision.value
         found["x-stillme-action"] = verdict.action
         if verdict.validator_trace_id:
-            found["x-stillme-trace-id"] = verdict.validator_trace_id
+            found["x-stillme-validator-trace-id"] = verdict.validator_trace_id
     if outcome.record is not None:
         found["x-stillme-verified"] = "false"
-        found["x-stillme-trace-id"] = outcome.record.verdict.validator_trace_id or ""
+        found["x-stillme-validator-trace-id"] = outcome.record.verdict.validator_trace_id or ""
     return found
 
 
@@ -282,7 +282,7 @@ def _metrics(verdict: Verdict) -> dict[str, Any]:
         reasons=verdict.reasons,
         confidence_band=verdict.confidence_band,
         warning=verdict.warning,
-        trace_id=verdict.validator_trace_id,
+        validator_trace_id=verdict.validator_trace_id,
         claims_total=figures.claims_total,
         claims_supported=figures.claims_supported,
         max_similarity=figures.max_similarity,

@@ -81,7 +81,8 @@ class Door:
             route = _route(scope)
             status = LEFT if scope.get("stillme.left") else status
             self.metrics.request(scope["method"], route, status, seconds)
-            log.info("%s %s %d %.1f ms", scope["method"], route, status, seconds * 1000)
+            answered = {"method": scope["method"], "route": route, "status": status, "ms": round(seconds * 1000, 1)}
+            log.info("%(method)s %(route)s %(status)d %(ms).1f ms", answered)
 
     async def _admitted(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

@@ -124,11 +124,13 @@ class Recording:
         for each in occurrences:
             verdict = each.verdict
             log.info(
-                "%s %s %s %s %s %s",
-                verdict.decision.value,
-                verdict.action,
-                verdict.mode,
-                verdict.confidence_band,
-                ",".join(verdict.reasons) or "-",
-                verdict.validator_trace_id,
+                "%(decision)s %(action)s %(mode)s %(confidence_band)s %(reasons)s %(validator_trace_id)s",
+                {
+                    "decision": verdict.decision.value,
+                    "action": verdict.action,
+                    "mode": verdict.mode,
+                    "confidence_band": verdict.confidence_band,
+                    "reasons": ",".join(verdict.reasons) or "-",
+                    "validator_trace_id": verdict.validator_trace_id,
+                },
             )

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -16,27 +17,21 @@ from starlette.types import ASGIApp
 from stillme.errors import InputError
 from stillme.service.app import create_app, parts_from
 from stillme.service.auth import Keys
+from stillme.service.configuration import configure
 from stillme.service.connections import Bounds, Connection
+from stillme.service.logs import logging_config
 from stillme.service.metrics import SHARED
 from stillme.service.settings import ServiceSettings
 
 __all__ = ["application", "connection_options", "serve"]
 
-LOGGING: Final[dict[str, Any]] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
-    "loggers": {
-        "stillme": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-    },
-}
+LOOK_S: Final = 0.05
 log = logging.getLogger("stillme.service")
 
 
 def application() -> ASGIApp:
     """The application as the environment describes it, for one of several processes or for another server."""
+    configure(os.environ)
     return create_app(parts_from(os.environ))
 
 
@@ -53,7 +48,7 @@ def serve(environment: Mapping[str, str], on_start: Callable[[str], None]) -> No
     listening = _bound(settings)
     address = _address(settings, listening)
     options: dict[str, Any] = {
-        "log_config": LOGGING,
+        "log_config": logging_config(settings.log_format),
         "access_log": False,
         "server_header": False,
         "date_header": True,
@@ -63,7 +58,7 @@ def serve(environment: Mapping[str, str], on_start: Callable[[str], None]) -> No
         **connection_options(settings),
     }
     if settings.workers > 1:
-        listening.close()  # it was free, and each process listens itself
+        listening.close()  # it was free, and the processes share another
         _serve_together(settings, options, lambda: on_start(address))
         return
     with listening:
@@ -99,9 +94,25 @@ def _serve_together(settings: ServiceSettings, options: dict[str, Any], on_start
     """Several processes on one port; their figures come together in a folder of their own."""
     with tempfile.TemporaryDirectory(prefix="stillme-metrics-") as shared:
         os.environ[SHARED] = shared
-        on_start()
         where: dict[str, Any] = {"host": settings.host, "port": settings.port, "workers": settings.workers}
-        uvicorn.run("stillme.service.server:application", factory=True, **where, **options)
+        is_over = threading.Event()
+        threading.Thread(target=_tell_when_reached, args=(settings, is_over, on_start), daemon=True).start()
+        try:
+            uvicorn.run("stillme.service.server:application", factory=True, **where, **options)
+        finally:
+            is_over.set()
+
+
+def _tell_when_reached(settings: ServiceSettings, is_over: threading.Event, on_start: Callable[[], None]) -> None:
+    """Wait until one of the processes accepts connections: none does before it has loaded what it serves."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  (compared, not bound)
+    while not is_over.wait(LOOK_S):
+        try:
+            socket.create_connection((here, settings.port), timeout=1).close()
+        except OSError:
+            continue
+        on_start()
+        return
 
 
 def _bound(settings: ServiceSettings) -> socket.socket:

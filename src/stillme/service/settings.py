@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stillme.llm.addresses import is_loopback
+from stillme.service.logs import FORMATS
 from stillme.service.openai.request_sources import BELIEVED, SOURCE_ROLES
-from stillme.settings import EnvironmentSettings, named, number, setting, whole
+from stillme.settings import EnvironmentSettings, choice, named, number, setting, whole
 
 __all__ = ["ServiceSettings"]
 
@@ -116,6 +117,9 @@ class ServiceSettings(EnvironmentSettings):
         "STILLME_SESSION_MAX_S",
         "a session of the console ends after so many seconds in any case",
         number(60, 2_592_000),
+    )
+    log_format: str = setting(
+        "text", "STILLME_LOG_FORMAT", "how the log is written: text, or json (one object a line)", choice(*FORMATS)
     )
     grace_s: float = setting(
         30.0, "STILLME_SHUTDOWN_S", "how long a stopping service finishes what it accepted", number(0, 3600)

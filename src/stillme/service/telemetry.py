@@ -1,4 +1,4 @@
-"""OpenTelemetry, where an endpoint is configured: a span for each request, an evaluation event for each verdict.
+"""OpenTelemetry, where an endpoint is configured: a span for each request and each call of a model, an evaluation event for each verdict.
 
 The usual OTEL_* variables say where to and how. Neither questions nor answers nor passages are sent.
 """
@@ -47,6 +47,7 @@ class Telemetry:
             resources = import_module("opentelemetry.sdk.resources")
             self._propagate = import_module("opentelemetry.propagate")
             self._kinds = import_module("opentelemetry.trace").SpanKind
+            self._failed = import_module("opentelemetry.trace").StatusCode.ERROR
         except ImportError:
             raise BackendError(
                 "an OpenTelemetry endpoint is configured, and its packages are not installed: pip install 'stillme[telemetry]'"
@@ -65,6 +66,23 @@ class Telemetry:
         above = self._propagate.extract(headers)
         with self._tracer.start_as_current_span(method, context=above, kind=self._kinds.SERVER) as span:
             yield span
+
+    @contextmanager
+    def call(self, name: str, attributes: Mapping[str, Any]) -> Iterator[Span]:
+        """A span around the call of a model, below the request that it is made for; what it raises is named in it.
+
+        It is not made the current one: a stream is closed from wherever its reader stands.
+        """
+        span = self._tracer.start_span(name, kind=self._kinds.CLIENT, attributes=attributes)
+        try:
+            yield span
+        except BaseException as error:
+            if not isinstance(error, GeneratorExit):  # a reader who leaves early is no error
+                span.set_attribute("error.type", type(error).__name__)
+                span.set_status(self._failed)
+            raise
+        finally:
+            span.end()
 
     def verdicts(self, occurrences: Sequence[Occurrence]) -> None:
         """An evaluation event for each verdict, in the span of its request."""
@@ -92,7 +110,7 @@ def _attributes(occurrence: Occurrence) -> dict[str, Any]:
         "stillme.request_id": verdict.request_id,
     }
     if verdict.validator_trace_id:
-        found["stillme.trace_id"] = verdict.validator_trace_id
+        found["stillme.validator_trace_id"] = verdict.validator_trace_id
     if total:
         found["gen_ai.evaluation.score.value"] = verdict.metrics.claims_supported / total
     return found

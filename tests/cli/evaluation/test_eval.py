@@ -53,14 +53,24 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*args: str, stdin: str = "") -> Result:
-    """The result of the command in this process."""
-    return CliRunner().invoke(COMMANDS, ["eval", *args], input=stdin, catch_exceptions=False)
+    """The result of the command in this process, its figures as JSON."""
+    return CliRunner().invoke(COMMANDS, ["eval", "--json", *args], input=stdin, catch_exceptions=False)
 
 
 def shares(result: Result, place: int = 0) -> dict[str, tuple[int, int]]:
     """What was counted in a run."""
     rates = json.loads(result.stdout)["runs"][place]["metrics"]["rates"]
     return {name: (rate["numerator"], rate["denominator"]) for name, rate in rates.items()}
+
+
+def test_a_summary_is_printed_into_a_pipe() -> None:
+    """JSON is for whoever asks for it: the standard output of this run is no terminal."""
+    result = CliRunner().invoke(COMMANDS, ["eval", "cases.jsonl"], catch_exceptions=False)
+
+    assert result.exit_code == 0
+    assert "5 cases: 0 errors, 0 unscored" in result.stdout
+    assert "hallucination_escape_rate  33.3 %" in result.stdout
+    assert not result.stdout.startswith("{")
 
 
 def test_the_figures_are_printed_as_json() -> None:
@@ -183,18 +193,24 @@ def test_processes_change_nothing() -> None:
 
 
 def test_cases_may_come_from_standard_input() -> None:
-    """Or be limited to the first of them."""
+    """Or be limited to a sample of them."""
     lines = Path("cases.jsonl").read_text(encoding="utf-8")
 
     assert shares(run("-", stdin=lines)) == shares(run("cases.jsonl"))
     assert json.loads(run("-", "--limit", "2", stdin=lines).stdout)["cases"]["count"] == 2
 
 
-def test_the_bundled_cases_can_be_run() -> None:
-    """By their name."""
-    result = run("starter", "--limit", "3")
+def test_a_limit_of_the_bundled_cases_has_every_kind_of_case() -> None:
+    """Forty cases of the starter set: each decision expected, both languages, every category."""
+    result = run("starter", "--limit", "40")
 
-    assert (result.exit_code, json.loads(result.stdout)["cases"]["name"]) == (0, "starter")
+    found = json.loads(result.stdout)
+    slices = found["runs"][0]["metrics"]["slices"]
+    confusion = found["runs"][0]["metrics"]["confusion"]
+    assert (result.exit_code, found["cases"]["name"], found["cases"]["count"]) == (0, "starter", 40)
+    assert all(18 <= row["cases"] <= 22 for row in slices["language"].values())
+    assert all(sum(confusion[expected].values()) for expected in ("answer", "refuse", "ask_clarify"))
+    assert len(slices["category"]) == 9
 
 
 def test_a_public_set_can_be_run() -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import sys
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -204,7 +205,29 @@ def test_other_cases_have_another_hash(write: Callable[..., Path]) -> None:
 
     assert len({f.sha256 for f in files}) == 4
     assert [len(f) for f in files] == [2, 2, 2, 1]
-    assert [c.id for c in files[3]] == ["case-1"]
+    assert len(list(files[3])) == 1
+
+
+def test_a_limit_is_a_sample_with_the_shares_of_the_whole(write: Callable[..., Path]) -> None:
+    """Cases that stand in blocks by what they expect and by language are drawn from every block, in their order, the same each time."""
+    blocks = [("answer", "en", 12), ("refuse", "vi", 6), ("ask_clarify", "vi", 3)]
+    rows = [(expected, language) for expected, language, count in blocks for _ in range(count)]
+    cases = [
+        case(n, expected=expected, request={"query": "Hỏi gì?", "metadata": {"language": language}}, claims=[])
+        for n, (expected, language) in enumerate(rows)
+    ]
+    path = write(*cases)
+
+    drawn, again = checked(path, limit=7), checked(path, limit=7)
+
+    assert Counter((c.expected, c.request.metadata.language) for c in drawn) == {
+        ("answer", "en"): 4,
+        ("refuse", "vi"): 2,
+        ("ask_clarify", "vi"): 1,
+    }
+    assert [c.id for c in drawn] == sorted((c.id for c in drawn), key=[c["id"] for c in cases].index)
+    assert (drawn.sha256, list(drawn)) == (again.sha256, list(again))
+    assert len(checked(path, limit=400)) == len(rows)
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)

@@ -122,7 +122,7 @@ def test_whole_answers(mode: str, draft: str, content: str, finish: str, action:
     assert (choice.finish_reason, choice.message.refusal, choice.message.role) == (finish, None, "assistant")
     assert response.headers["x-stillme-action"] == answer.stillme["action"] == action
     assert response.headers["x-stillme-decision"] == answer.stillme["decision"]
-    assert response.headers["x-stillme-trace-id"] == answer.stillme["validator_trace_id"]
+    assert response.headers["x-stillme-validator-trace-id"] == answer.stillme["validator_trace_id"]
     assert response.headers["x-stillme-verified"] == "true"
     assert response.headers.get("x-stillme-reasons", "") == ",".join(answer.stillme["reasons"])
     assert guard.kept.occurrences[0].verdict.validator_trace_id == answer.stillme["validator_trace_id"]
@@ -377,7 +377,7 @@ def test_a_policy_that_hides_reasons_hides_them_here() -> None:
         response = ask(guard)
 
     assert "x-stillme-reasons" not in response.headers
-    assert "x-stillme-trace-id" not in response.headers
+    assert "x-stillme-validator-trace-id" not in response.headers
     assert response.parse().stillme["reasons"] == response.parse().stillme["findings"] == []
 
 

@@ -77,7 +77,7 @@ def test_answers(mode: str, texts: list[str], action: str, given: list[str] | No
     assert before["action"] == "NONE"
     assert (after["action"], after.get("texts")) == (action, given)
     assert ("blocked_reason" in after) == (action == "BLOCKED")
-    assert after["verdicts"][-1]["trace_id"] == guard.kept.occurrences[-1].verdict.validator_trace_id
+    assert after["verdicts"][-1]["validator_trace_id"] == guard.kept.occurrences[-1].verdict.validator_trace_id
     assert guard.kept.occurrences[-1].request.metadata.litellm_call_id == "call-1"
 
 

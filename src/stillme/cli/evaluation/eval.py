@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from stillme.cli.options import FORM, chosen_policy
-from stillme.cli.printing import Exit, complain, draw, followed, human_wanted, print_json
+from stillme.cli.options import chosen_policy
+from stillme.cli.printing import Exit, complain, draw, followed, print_json
 from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ class Evaluated:
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=0), default=1, show_default=True, help="Processes; 0: one a core."
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many cases.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="A sample of so many cases, in which each decision, category and language has its share; the same each time.",
+)
 @click.option(
     "--min", "least", metavar="METRIC=VALUE", multiple=True, help="A bar that the metric must not fall below."
 )
@@ -65,7 +69,7 @@ class Evaluated:
 )
 @click.option("--questions", metavar="FILE", help="With worlds: write the claims to FILE, for another tool to answer.")
 @click.option("--answers", metavar="FILE", help="With worlds: measure the answers of another tool.")
-@FORM
+@click.option("--json/--human", "as_json", default=False, help="JSON for programs, instead of tables for people.")
 @click.pass_context
 def evaluate(
     ctx: click.Context,
@@ -139,9 +143,9 @@ def _cases(cases: str | None, public: str | None, limit: int | None, folder: Pat
     if (cases is None) == (public is None):
         raise InputError("name the cases: a file, - for standard input, or starter; or a folder with --public DIR")
     if public is not None:
-        return checked(_spooled(_public(public), folder, limit), limit, public)
+        return checked(_spooled(_public(public), folder), limit, public)
     if cases == STDIN:
-        return checked(_spooled(read_cases(STDIN), folder, limit), limit, "standard input")
+        return checked(_spooled(read_cases(STDIN), folder), limit, "standard input")
     if cases == STARTER and not Path(STARTER).is_file():
         return checked(starter_file(), limit, STARTER)
     return checked(str(cases), limit)
@@ -156,16 +160,13 @@ def _public(folder: str) -> Iterator[Any]:
     return iter(public)
 
 
-def _spooled(cases: Iterator[Any], folder: Path, limit: int | None) -> Path:
+def _spooled(cases: Iterator[Any], folder: Path) -> Path:
     """Cases that can be read once only, in a file that can be read again."""
-    from itertools import islice
-
     from stillme.evaluation.runs.case_files import written
 
     path = folder / "cases.jsonl"
     with path.open("w", encoding="utf-8", newline="\n") as out:
-        for case in islice(cases, limit):
-            out.write(written(case))
+        out.writelines(map(written, cases))
     return path
 
 
@@ -236,9 +237,9 @@ def _compared(runs: list[Run], earlier: Run | None) -> list[Comparison]:
 
 
 def _print(
-    cases: CaseFile, runs: list[Evaluated], compared: list[Comparison], as_json: bool | None, slices: int | None
+    cases: CaseFile, runs: list[Evaluated], compared: list[Comparison], as_json: bool, slices: int | None
 ) -> None:
-    if not human_wanted(as_json):
+    if as_json:
         print_json(_object(cases, runs, compared, slices or SLICE_IN_JSON), indent=2)
         return
     from stillme.cli.evaluation.pages import comparison_page, run_page

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stillme.cli.files import check_new, whole_file
-from stillme.cli.printing import followed, human_wanted, print_json
+from stillme.cli.printing import followed, print_json
 from stillme.errors import shown
 from stillme.version import __version__
 
@@ -32,7 +32,7 @@ def evaluate_worlds(
     policies: list[tuple[str, Policy]],
     *,
     limit: int | None,
-    as_json: bool | None,
+    as_json: bool,
     answers: str | None,
     questions: str | None,
 ) -> None:
@@ -44,7 +44,7 @@ def evaluate_worlds(
         _write_questions(documents, questions)
         return
     measured = dict(_measured(documents, policies, answers))
-    if human_wanted(as_json):
+    if not as_json:
         _show(documents, measured)
         return
     sha256 = hashlib.sha256(worlds_file().read_bytes()).hexdigest()

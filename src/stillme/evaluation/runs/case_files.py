@@ -10,12 +10,11 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -54,24 +53,43 @@ class CaseFile:
     count: int
     sha256: str
     """Of the cases in order, in one form whatever file they were in."""
+    places: frozenset[int] | None = None
+    """Where the cases of a sample stand in the file; None where it is all of them."""
 
     def __iter__(self) -> Iterator[Case]:
-        return islice(read_cases(self.path), self.count)
+        return _at(read_cases(self.path), self.places)
 
     def __len__(self) -> int:
         return self.count
 
 
 def checked(file: str | Path, limit: int | None = None, name: str | None = None) -> CaseFile:
-    """The cases of a file, or the first `limit` of them, counted and hashed; InputError where one of them cannot be used."""
+    """The cases of a file, or a sample of `limit` of them, counted and hashed; InputError where one of them cannot be used."""
     if str(file) == STDIN:
         raise InputError("standard input can be read once only: write it to a file first")
+    places = _sample([_stratum(case) for case in read_cases(file)], limit) if limit else None
     digest, count = hashlib.sha256(), 0
-    for count, case in enumerate(islice(read_cases(file), limit), 1):  # noqa: B007  (the last number is how many there were)
+    for count, case in enumerate(_at(read_cases(file), places), 1):  # noqa: B007  (the last number is how many there were)
         digest.update(written(case).encode("utf-8"))
     if not count:
         raise InputError(f"{plain_name(file)} has no cases: give one JSON object a line")
-    return CaseFile(name or str(file), Path(file), count, digest.hexdigest())
+    return CaseFile(name or str(file), Path(file), count, digest.hexdigest(), places)
+
+
+def _stratum(case: Case) -> tuple[str, ...]:
+    """What a sample holds in the same shares as the whole."""
+    return case.expected or "", case.category or "", case.request.metadata.language
+
+
+def _sample(strata: Sequence[tuple[str, ...]], size: int) -> frozenset[int]:
+    """Evenly spaced places of the cases ordered by stratum: each stratum has its share, and the same file gives the same sample."""
+    ordered = sorted(range(len(strata)), key=strata.__getitem__)
+    taken = min(size, len(ordered))
+    return frozenset(ordered[(2 * k + 1) * len(ordered) // (2 * taken)] for k in range(taken))
+
+
+def _at(cases: Iterator[Case], places: frozenset[int] | None) -> Iterator[Case]:
+    return (case for place, case in enumerate(cases) if places is None or place in places)
 
 
 def starter_file() -> Path:

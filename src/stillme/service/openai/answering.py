@@ -35,6 +35,7 @@ from stillme.service.openai.models import UNNAMED, served_model
 from stillme.service.openai.outgoing import acts_in, beside_text, draft_of, frame_of, number_or, usage_of
 from stillme.service.openai.refining import remember_answer, with_earlier
 from stillme.service.openai.request_sources import EXTENSION, Asked, asked_in, request_of
+from stillme.service.openai.tracing import Traced
 from stillme.storage.knowledge.store import Chunk, Context, Found
 
 __all__ = ["Answering", "Natively", "with_brief"]
@@ -169,8 +170,10 @@ class Answering:
         elif model == OWN or model.startswith(f"{OWN}/") or server is None:
             return self._routed(body, asked, model)
         if natively is None:
-            return Forwarded(server, _forwarded(body, asked, model), close)
-        return Forwarded(server, natively.forwarded(asked, model), close, natively.operation, natively.shape)
+            source = Forwarded(server, _forwarded(body, asked, model), close)
+        else:
+            source = Forwarded(server, natively.forwarded(asked, model), close, natively.operation, natively.shape)
+        return Traced(source, self.parts.telemetry) if self.parts.telemetry else source
 
     def _named(self, asked: Asked, model: str) -> OpenAICompatible:
         """A model server that the caller names."""

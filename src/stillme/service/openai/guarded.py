@@ -18,6 +18,7 @@ from stillme.service.openai.evidence.formats import Formats
 from stillme.service.openai.remembered_calls import Calls, RememberedCalls
 from stillme.service.openai.request_sources import BELIEVED, Asked, Taken
 from stillme.service.problems import ProblemError, openai_error_body, openai_type, problem_of
+from stillme.service.telemetry import Telemetry
 from stillme.validators.registry import BUILT_IN, validator_class
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ class Parts:
     """In which formats they are found."""
     calls: Calls = field(default_factory=RememberedCalls)
     """What LiteLLM's calls asked."""
+    telemetry: Telemetry | None = None
+    """Where calls of the model server are told."""
 
 
 # errors in OpenAI's shape, so that its clients raise their own exceptions
@@ -141,7 +144,7 @@ def verdict_headers(own: Mapping[str, Any], *, verified: bool) -> dict[str, str]
         "x-stillme-decision": own["decision"],
         "x-stillme-action": own["action"],
         "x-stillme-verified": "true" if verified else "false",
-        "x-stillme-trace-id": own["validator_trace_id"] or "",
+        "x-stillme-validator-trace-id": own["validator_trace_id"] or "",
         "x-stillme-reasons": ",".join(own["reasons"])[:MOST_HEADER_CHARS].encode("ascii", "replace").decode(),
     }
     return {name: value for name, value in headers.items() if value}
@@ -149,8 +152,8 @@ def verdict_headers(own: Mapping[str, Any], *, verified: bool) -> dict[str, str]
 
 def brief(own: Mapping[str, Any]) -> dict[str, Any]:
     """What matters most of a verdict."""
-    told = {name: own[name] for name in ("decision", "action", "verified", "reasons")}
-    return told | {"trace_id": own["validator_trace_id"], "evidence": own.get("evidence", [])}
+    told = {name: own[name] for name in ("decision", "action", "verified", "reasons", "validator_trace_id")}
+    return told | {"evidence": own.get("evidence", [])}
 
 
 def extension(

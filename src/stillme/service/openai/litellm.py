@@ -218,5 +218,5 @@ def _brief(occurrence: Occurrence) -> dict[str, Any]:
         "action": verdict.action,
         "reasons": verdict.reasons,
         "verified": verdict.verified,
-        "trace_id": verdict.validator_trace_id,
+        "validator_trace_id": verdict.validator_trace_id,
     }
