@@ -184,7 +184,7 @@ def _prefix(store: AuditStore, contents: set[int]) -> dict[str, Any] | None:
         for seq, hash_, kind in rows:
             if kind is None or seq in contents:
                 last = (seq, hash_)
-            elif kind in (*KEPT, "promotion"):
+            elif kind in (*KEPT, "promotion", "policy"):
                 return {"seq": last[0], "hash": last[1]} if last else None
         after = rows[-1][0]
     return {"seq": last[0], "hash": last[1]} if last else None

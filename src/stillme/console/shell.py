@@ -55,6 +55,7 @@ PAGES: Final = (
     ("overview", "/overview", "viewer"),
     ("traces", "/traces", "viewer"),
     ("review", "/review", "reviewer"),
+    ("policy", "/policy", "viewer"),
     ("rollout", "/rollout", "viewer"),
 )
 

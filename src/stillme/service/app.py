@@ -45,6 +45,7 @@ from stillme.service.openai.remembered_calls import shared_calls
 from stillme.service.openai.routes import openai_routes
 from stillme.service.openapi import problems, with_components
 from stillme.service.overview import Overview, PromotionRequest
+from stillme.service.policies import POLICY_BODIES, Policies
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
@@ -223,7 +224,9 @@ def _add_console(app: FastAPI, parts: Parts) -> Sessions:
     Trial(parts.guard, parts.pool, settings).add_to(app)
     Traces(parts.store, parts.guard, parts.pool, settings).add_to(app)
     Reviews(parts.store, parts.pool, settings).add_to(app)
-    Overview(parts.store, parts.guard, parts.pool, settings, _policy_file(parts)).add_to(app)
+    mode, policy_file, guards = parts.pipeline.settings.mode, _policy_file(parts), (parts.guard, parts.pipeline.guard)
+    Overview(parts.store, parts.guard, parts.pool, settings, None if mode else policy_file).add_to(app)
+    Policies(parts.store, guards, parts.pool, settings, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
     sessions = Sessions(file, settings.session_idle_s, settings.session_longest_s)
     app.include_router(console_routes(Inside(app), KeySignIn(parts.keys, sessions)))
@@ -231,10 +234,9 @@ def _add_console(app: FastAPI, parts: Parts) -> Sessions:
 
 
 def _policy_file(parts: Parts) -> Path | None:
-    """The file of the policy in force, where its own mode is the one in force."""
-    chat = parts.pipeline.settings
-    is_file = chat.policy_source is not None and chat.policy_source not in PRESETS
-    return Path(str(chat.policy_source)) if is_file and not chat.mode else None
+    """The file of the policy in force, if it is one."""
+    source = parts.pipeline.settings.policy_source
+    return Path(source) if source is not None and source not in PRESETS else None
 
 
 def _guarded(parts: Parts) -> GuardedParts:
@@ -349,6 +351,7 @@ def _describe(app: FastAPI) -> None:
                 TrialRequest,
                 PromotionRequest,
                 *REVIEW_BODIES,
+                *POLICY_BODIES,
             )
         return app.openapi_schema
 
