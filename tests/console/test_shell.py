@@ -16,7 +16,7 @@ from tests.console.conftest import NewVisitor, Visitor
 from tests.service.conftest import Service
 
 Keyed = tuple[Service, dict[str, str]]
-PAGES = ["/", "/try", "/overview", "/traces", "/review", "/policy", "/rollout", "/sign-in"]
+PAGES = ["/", "/try", "/chat", "/overview", "/traces", "/review", "/policy", "/rollout", "/sign-in"]
 
 
 @pytest.mark.parametrize("path", PAGES)

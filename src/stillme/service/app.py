@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +33,8 @@ from stillme.llm.providers import OpenAICompatible
 from stillme.policy.reader import PRESETS
 from stillme.service.auth import Keys
 from stillme.service.chat import Chat
+from stillme.service.chat_stream import ChatQuestion, ChatStream
+from stillme.service.documents import Documents, RemovalRequest
 from stillme.service.inside import Inside
 from stillme.service.limits import Pool
 from stillme.service.metrics import Metrics
@@ -197,6 +199,9 @@ def create_app(parts: Parts) -> ASGIApp:
     )
     Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings).add_to(app)
     Chat(parts.pipeline, parts.pool, parts.settings, parts.metrics).add_to(app)
+    ChatStream(replace(_guarded(parts), guard=parts.pipeline.guard, upstream=None, sources=())).add_to(app)
+    if parts.pipeline.store is not None:
+        Documents(parts.pipeline.store, parts.pool, parts.settings).add_to(app)
     sessions = _add_console(app, parts)
     for routes in (openai_routes, litellm_routes):
         app.include_router(routes(_guarded(parts)))
@@ -350,6 +355,8 @@ def _describe(app: FastAPI) -> None:
                 GuardrailRequest,
                 TrialRequest,
                 PromotionRequest,
+                ChatQuestion,
+                RemovalRequest,
                 *REVIEW_BODIES,
                 *POLICY_BODIES,
             )
