@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 
 from stillme.audit import AuditStore
 from stillme.audit.chain.checkpoints import Checkpoints
+from stillme.audit.signatures import Signing
 from stillme.chat.pipeline import ChatPipeline, ChatRequest, guard_from, pipeline_from
 from stillme.chat.router import RouterSettings
 from stillme.chat.settings import ChatSettings
@@ -84,6 +85,7 @@ class Parts:
     telemetry: Telemetry | None = None
     upstream: OpenAICompatible | None = None
     checkpoints: Checkpoints | None = None
+    signing: Signing | None = None
     is_ready: bool = False
 
     def warm_up(self) -> None:
@@ -105,8 +107,9 @@ class Parts:
             await self.upstream.aclose()
         self.guard.close()
         self.pool.close()
-        if self.checkpoints is not None:
-            self.checkpoints.close()
+        for follower in (self.checkpoints, self.signing):
+            if follower is not None:
+                follower.close()
         self.readiness.close()
         if self.store is not None:
             self.store.close()
@@ -133,7 +136,10 @@ def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None 
     checkpoints = (
         Checkpoints(store, chosen.checkpoints_file, chosen.checkpoint_s) if store and chosen.checkpoint_s else None
     )
-    return Parts(chosen, keys, metrics, pool, guard, pipeline, readiness, store, telemetry, upstream, checkpoints)
+    signing = Signing(store) if store else None
+    return Parts(
+        chosen, keys, metrics, pool, guard, pipeline, readiness, store, telemetry, upstream, checkpoints, signing
+    )
 
 
 def _searched(pipeline: ChatPipeline) -> object:
@@ -183,8 +189,9 @@ def create_app(parts: Parts) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await parts.pool.run(parts.warm_up)
-        if parts.checkpoints is not None:
-            parts.checkpoints.start()
+        for follower in (parts.checkpoints, parts.signing):
+            if follower is not None:
+                follower.start()
         yield
         await parts.close()
 
