@@ -53,7 +53,7 @@ from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
 from stillme.service.reviews import REVIEW_BODIES, Reviews
-from stillme.service.sessions import KeySignIn, Sessions
+from stillme.service.sessions import KeySignIn, Sessions, sessions_at
 from stillme.service.settings import ServiceSettings
 from stillme.service.telemetry import Telemetry, telemetry_from
 from stillme.service.traces import Traces
@@ -240,7 +240,7 @@ def _add_console(app: FastAPI, parts: Parts) -> Sessions:
     Overview(parts.store, parts.guard, parts.pool, settings, None if mode else policy_file).add_to(app)
     Policies(parts.store, guards, parts.pool, settings, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
-    sessions = Sessions(file, settings.session_idle_s, settings.session_longest_s)
+    sessions = sessions_at(settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)
     app.include_router(console_routes(Inside(app), KeySignIn(parts.keys, sessions)))
     return sessions
 
