@@ -86,6 +86,23 @@ def test_a_claim_that_no_source_supports_is_withheld_and_counted(invented: Servi
     assert "900" in json.dumps(trace["request"])
 
 
+def test_where_the_mode_only_watches_what_no_source_supports_is_shown_and_marked(
+    tmp_path: Path, visitor: NewVisitor
+) -> None:
+    """Nobody takes it for verified."""
+    with Upstream(stream(*(f"{part} " for part in f"{TRUE} {FALSE}".split()))) as model:
+        local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a", "STILLME_PROVIDER": "local"}
+        with running(tmp_path / "data", {**local, "STILLME_MODE": "monitor"}) as service:
+            put(service, "leave.md", HANDBOOK)
+            read = read_events(QUESTION, asked(service, QUESTION).content)
+            page = visitor(service).send("/chat", {"message": QUESTION}).text
+
+    assert read.withheld == 0
+    assert len(read.flagged) == 1
+    assert "900 euros" in read.flagged[0]
+    assert "since the mode in force does not withhold" in page.split("<template")[0]
+
+
 def test_what_the_documents_do_not_say_is_not_answered(library: Service) -> None:
     """In the language of the question."""
     read = read_events("x", asked(library, "Giá vàng hôm nay là bao nhiêu?").content)

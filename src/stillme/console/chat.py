@@ -17,6 +17,7 @@ __all__ = ["Answered", "ask", "read_events", "remove", "show", "upload"]
 FRAGMENT: Final = "x-fragment"
 LISTED: Final = 50
 MOST_PASSAGES: Final = 8
+FLAGGED: Final = ("unsupported", "contradicted")
 ASK: Final = "/api/chat/stream"
 
 
@@ -28,6 +29,8 @@ class Answered:
     pieces: tuple[str, ...] = ()
     instead: str = ""
     withheld: int = 0
+    flagged: tuple[str, ...] = ()
+    """Claims that no source supports and that were shown all the same, since the mode only watches or warns."""
     sources: tuple[Mapping[str, Any], ...] = ()
     verdict: Mapping[str, Any] | None = None
     problem: str = ""
@@ -50,6 +53,7 @@ def read_events(question: str, content: bytes) -> Answered:
         tuple(texts[:-1] if stopped else texts),
         texts[-1].strip() if stopped else "",
         len(withheld),
+        () if stopped else tuple(str(claim["text"]) for claim in verdict["claims"] if claim["status"] in FLAGGED),
         tuple(sources),
         verdict,
     )

@@ -135,6 +135,14 @@ if (talk) {
       words.textContent = words.dataset.words.replace("#", hidden);
       turn.querySelector(".withheld").hidden = hidden === 0;
     }
+    const shown = verdict.delivery.stopped ? [] : verdict.claims.filter((claim) => ["unsupported", "contradicted"].includes(claim.status));
+    const flagged = turn.querySelector(".flagged");
+    flagged.hidden = shown.length === 0;
+    flagged.querySelector("ul").replaceChildren(...shown.map((claim) => {
+      const item = document.createElement("li");
+      item.textContent = claim.text;
+      return item;
+    }));
     turn.querySelector(`[data-decision="${CSS.escape(verdict.decision)}"]`)?.removeAttribute("hidden");
     turn.querySelector("[data-unverified]").hidden = verdict.verified;
     for (const each of turn.querySelectorAll("[data-status]")) {
@@ -233,7 +241,7 @@ if (drop) {
     if (all && files.length) location.assign("/chat#documents"), location.reload();
   };
   drop.elements.file.addEventListener("change", () => { sendAll([...drop.elements.file.files]); drop.elements.file.value = ""; });
-  drop.querySelector("button").hidden = true;
+  drop.querySelector("button").parentElement.hidden = true;
   drop.addEventListener("submit", (event) => event.preventDefault());
   for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
