@@ -82,7 +82,7 @@ bench-console: $(VENV)/tested ## measure the lists of the console beside bare lo
 	$(BIN)/python -m benchmarks.console $(if $(RECORDS),--records $(RECORDS)) $(if $(RECORD),--json $(RECORD))
 
 bench-disguises: $(VENV)/tested ## measure what wrappings do to true and false claims
-	$(BIN)/python -m benchmarks.disguises --sample 2 --json benchmarks/records/disguises.json
+	$(BIN)/python -m benchmarks.disguises --json benchmarks/records/disguises.json
 
 bench-grounding: $(VENV)/tested ## measure grounding on the sets of DATA=folder beside baselines (SETS, HALF, LIMIT, RECORD optional)
 	$(BIN)/python -m benchmarks.grounding $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(HALF),--half $(HALF)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(RECORD),--out $(RECORD))

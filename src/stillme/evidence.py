@@ -27,7 +27,7 @@ from stillme.grounding.passage_index import Library
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
-from stillme.grounding.talk import only_talks
+from stillme.grounding.talk import is_remark, only_talks
 from stillme.grounding.wrapping import Asked, asked_by, known_from
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
@@ -48,7 +48,7 @@ __all__ = ["DEFAULT_GROUNDER", "EarlierDrafts", "Evidence"]
 DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
-MANNERS: Final = frozenset({"courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
+MANNERS: Final = frozenset({"announcement", "courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
 MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
@@ -207,10 +207,26 @@ class Evidence:
     @lazy
     def draft_conduct(self) -> Conduct:
         """What the classifiers suspect of the draft; manners, or a bare yes, sell nothing, feel nothing and take no side."""
-        found = judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed)
+        found = self._without_lead_ins(judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed))
         if not any(found.of(name) for name in MANNERLY):
             return found
         return found.outside([c.span for c in self.claims if c.assent or c.kind in MANNERS], MANNERLY)
+
+    def _without_lead_ins(self, found: Conduct) -> Conduct:
+        """The same without what is taken for a danger only as long as it is led in to."""
+        suspected = {s.sentence.start for s in found.of("given")}
+        starts, ends = self.draft.starts, self.draft.ends
+        led = (
+            [c for c in self.claims if c.start in suspected and c.factual and starts[c.first] > c.start]
+            if suspected
+            else []
+        )
+        if not led:
+            return found
+        cores = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in led]
+        still = {s.sentence.start for s in judge_draft(self.draft, cores, self.draft_language, self.embed).of("given")}
+        spans = [claim.span for claim, core in zip(led, cores, strict=True) if core.start not in still]
+        return found.outside(spans, ("given",))
 
     @lazy
     def claims(self) -> list[Claim]:
@@ -226,8 +242,19 @@ class Evidence:
     @property
     def _talks(self) -> Callable[[str, bool], bool] | None:
         """Who tells talk from statements; nobody without an embedding model, or where it cannot read the draft."""
-        unread = has(identify(self.draft), "accents") and not self.draft.accented
-        return None if self.embed is None or unread else partial(only_talks, self.embed)
+        return None if self.embed is None or self._is_unaccented else partial(only_talks, self.embed)
+
+    @property
+    def _is_unaccented(self) -> bool:
+        """Whether the draft leaves out the accents of its language, so that the embedding model cannot read it."""
+        return has(identify(self.draft), "accents") and not self.draft.accented
+
+    def is_remark(self, claim: Claim) -> bool:
+        """Whether a claim is a sentence beside the matter, likely talk, that the answer can do without."""
+        if self.embed is None or self._is_unaccented or claim.markers or claim.assent:
+            return False
+        matter = {*self.library.index.keys(), *self.asked.stems}
+        return is_remark(self.embed, self.draft, self.draft_sentences[claim.index], matter)
 
     def _is_computed(self, claim: Claim) -> bool:
         """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""

@@ -117,3 +117,58 @@ def test_the_title_of_a_source_is_no_claim(guard: Guard) -> None:
 def test_labels_of_a_chat_and_of_a_postscript_change_nothing(guard: Guard, draft: str, wanted: str) -> None:
     """What stands behind them is judged."""
     assert action(guard, BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", draft) == wanted
+
+
+@pytest.mark.parametrize(
+    ("passage", "query", "draft", "delivered"),
+    [
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m. [1]. Lovely weather for sailing, chaps.", "The Tarrow pool opens at 7 a.m. [1]."),
+        (PASSAGE, "When does the Tarrow pool open?", "- Lovely weather for sailing, chaps.\n- The Tarrow pool opens at 7 a.m. [1].", "- The Tarrow pool opens at 7 a.m. [1]."),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Gió mát quá trời. Bể bơi Tân Hà mở cửa lúc 6 giờ [1].", "Bể bơi Tân Hà mở cửa lúc 6 giờ [1]."),
+    ],
+)  # fmt: skip
+def test_a_remark_that_no_source_supports_is_left_out(
+    guard: Guard, passage: str, query: str, draft: str, delivered: str
+) -> None:
+    """It is likely talk, not surely: it goes unchecked neither, and the answer stands without it."""
+    found = verdict(guard, passage, query, draft)
+
+    assert (found.decision, found.safe_response, found.reasons[0]) == ("answer", delivered, "passed_with_warnings")
+    assert "unsupported" in [claim.status for claim in found.claims]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "Lovely weather for sailing, chaps.",
+        "The Tarrow pool opens at 9 a.m. [1]. Lovely weather for sailing, chaps.",
+        "The Tarrow pool opens at 7 a.m. [1]. Lifeguards carry knives. Lovely weather for sailing, chaps.",
+        "The Tarrow pool opens at 7 a.m. [1]. Lovely weather for 30 sailors, chaps.",
+        "The Tarrow pool opens at 7 a.m. [1]. Lovely weather for sailing, chaps [1].",
+    ],
+    ids=["nothing else", "beside a wrong claim", "beside a statement", "with a figure", "with a citation"],
+)
+def test_leaving_out_a_remark_saves_no_other_answer(guard: Guard, draft: str) -> None:
+    """Only a supported claim is left behind it."""
+    assert action(guard, PASSAGE, "When does the Tarrow pool open?", draft) == "block"
+
+
+@pytest.mark.parametrize(
+    ("around", "passage", "query", "claim", "right", "wrong"),
+    [
+        ("yay no prob at all 😄 {} cheers", PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at {} a.m.", "7", "9"),
+        ("I'm only an automated assistant, but {}", PASSAGE, "When does the Tarrow pool open?", "the Tarrow pool opens at {} a.m.", "7", "9"),
+        ("{}\n\nRespectfully,\nOffice of the Registrar", PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at {} a.m.", "7", "9"),
+        ("Chào buổi sáng ☀️ {}", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ("{}\n\nKính thư,\nLê Văn H.", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ("Rứa là {}", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+    ],
+    ids=["a picture parts", "who speaks", "a sender", "a Vietnamese picture", "an initial", "a dialect"],
+)  # fmt: skip
+def test_layout_of_messages_and_letters_changes_nothing(
+    guard: Guard, around: str, passage: str, query: str, claim: str, right: str, wrong: str
+) -> None:
+    """The right one is delivered, the wrong one blocked."""
+    said = [action(guard, passage, query, around.format(claim.format(value))) for value in (right, wrong)]
+
+    assert said == ["deliver_with_warning", "block"] or said == ["deliver", "block"]

@@ -14,7 +14,7 @@ from stillme.validators.base import Finding, Repair
 from stillme.validators.chain import ValidatorChain
 from stillme.validators.citation_relevance import CitationRelevance
 from stillme.validators.citation_required import CitationRequired
-from stillme.validators.repairs import apply, repair
+from stillme.validators.repairs import apply, left_out, repair
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,19 @@ def test_a_warning_whose_repair_does_not_hold_costs_no_answer_its_citation() -> 
         ("CitationRequired", True),
         ("Shouting", False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("draft", "sentence", "rest"),
+    [
+        pytest.param("One. Two. Three.", "Two.", "One. Three.", id="with the space behind it"),
+        pytest.param("One. Two.", "Two.", "One.", id="the last one with the space before it"),
+        pytest.param("- One.\n- Two.\n- Three.", "Two.", "- One.\n- Three.", id="with its line"),
+        pytest.param("One. Two.\nThree.", "Two.", "One. \nThree.", id="the line of another stays"),
+    ],
+)
+def test_a_sentence_is_left_out(draft: str, sentence: str, rest: str) -> None:
+    """Nothing of the others goes with it."""
+    start = draft.index(sentence)
+
+    assert apply(draft, [left_out(draft, start, start + len(sentence))]) == rest

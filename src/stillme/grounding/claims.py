@@ -22,6 +22,7 @@ __all__ = ["FACT", "SELF", "Claim", "asks_for_opinion", "find_claims"]
 FACT: Final = "fact"
 SELF: Final = "self"
 GREETING: Final = frozenset({"opening", "courtesy"})
+LEAVING: Final = frozenset({"courtesy", "fragment"})
 MOST_IN_A_GREETING: Final = 2
 HEADING_MARKS: Final = ("#", "\\section", "\\subsection", "\\chapter", "\\paragraph", "\\title")
 # What may stand before the words of a line that is an item of a list.
@@ -182,7 +183,7 @@ class _Reader:
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
         closes = s.first > 0 and (self.draft.words[s.last - 1].text == "," or self._before_last_line(s))
         leaving = "valediction" in claim_lexicon().names(self.draft, s.first, s.last)
-        self.takes_leave = kind != FACT and (leaving or (kind == "courtesy" and closes))
+        self.takes_leave = kind != FACT and (leaving or (kind in LEAVING and closes))
         return kind
 
     def _by_place(self, w: Wrapping, s: Sentence, own: Sequence[Marker], heading: bool) -> str | None:
@@ -258,11 +259,16 @@ class _Reader:
         """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know,
         unless it is a team or an office."""
         return (
-            self._is_label(w, s)
+            (self._is_label(w, s) or self._ends_with_initial(s))
             and len(w.spoken) <= MOST_IN_A_SIGNATURE
             and _at_line_start(self.draft, s.start)
             and (not self._has_known(w) or w.is_signer())
         )
+
+    def _ends_with_initial(self, s: Sentence) -> bool:
+        """Whether a line of capitals ends with a letter for a name: 'Nguyễn Văn B.'"""
+        said = [word for word in self.draft.words[s.first : s.last] if word.text != "."]
+        return len(said[-1].text) == 1 and all(word.capital for word in said)
 
     def _is_salutation(self, w: Wrapping, s: Sentence) -> bool:
         """A line that ends with a comma, as a letter opens: a greeting, and behind it at most a name that the sources do not know."""

@@ -15,7 +15,7 @@ from stillme.grounding.claims import Claim
 from stillme.grounding.passage_index import Library
 from stillme.grounding.scoring import probability
 from stillme.grounding.statements import Reading, Statement, cues
-from stillme.grounding.wrapping import denies_assent
+from stillme.grounding.wrapping import denies_assent, exchange_words
 from stillme.lazy import lazy
 from stillme.stopping import watched
 from stillme.text.names import Name, find_names
@@ -359,9 +359,12 @@ def _says_the_rest(found: Alignment) -> bool:
 
 
 def _core(found: Alignment) -> range:
-    """The tokens of the claim without words at either end that the source has not: a lead-in or an ending, which names nothing."""
+    """The tokens of the claim without words at either end that the source has not, or that speak of documents: what leads in to it
+    or ends it, and names nothing."""
     claim = found.claim
-    around = set(found.missing) - claim.named - claim.figured
+    lowers = claim.reading.text.lowers
+    about_exchange = {i for i in claim.content if lowers[i] in exchange_words()}
+    around = (about_exchange | set(found.missing)) - claim.named - claim.figured
 
     def edge(content: Sequence[int]) -> int:
         """How many content words stand at this end that are not in the source."""

@@ -9,11 +9,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.lexicon import Lexicon, Match
+from stillme.text.sentences import is_picture
 from stillme.text.tokens import Text, Word, word_of
 
 __all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies_assent", "known_from"]
@@ -49,6 +51,7 @@ BEFORE_SPEAKER: Final = " \t-*•>_`—–|"
 MOST_UNKNOWN: Final = 3
 CLAUSE_ENDS: Final = frozenset(",:—–")
 CLAUSE_REACH: Final = 16
+LEAST_STATEMENT: Final = 4
 LONGEST_TALK: Final = 30
 YEARS: Final = range(1500, 2200)
 AFTER: Final = frozenset(",:—–-!.")
@@ -89,6 +92,11 @@ def _words(name: str) -> frozenset[str]:
 @compiled
 def _polite_words() -> frozenset[str]:
     return claim_lexicon().vocabulary("opening") | claim_lexicon().vocabulary("courtesy")
+
+
+def exchange_words() -> frozenset[str]:
+    """The words that speak of question, answer and documents themselves."""
+    return _words("exchange")
 
 
 def wants_yes_or_no(query: Text) -> bool:
@@ -437,11 +445,23 @@ class Wrapping:
     def _talk_before(self, first: int, last: int) -> int:
         """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
-        mark = next((i for i in reach if self.draft.words[i].text in CLAUSE_ENDS and not self._is_minus(i)), 0)
-        if not mark or not self.only_talks(first, mark):
+        mark = next((i for i in reach if self._ends_clause(i)), 0)
+        if not mark or not (self.only_talks(first, mark) or self._says_who_speaks(first, mark)):
             return 0
         self.peeled.append("lead")
         return self._past_joints(mark + 1, last)
+
+    def _says_who_speaks(self, first: int, last: int) -> bool:
+        """Whether a clause only tells that an assistant speaks: 'I'm only a chatbot, but …'"""
+        words = [self.draft.words[i] for i in range(first, last) if self._speaks(i)]
+        matter = [
+            w for w in words if w.number or w.stem in self.asked.stems or (w.content and w.stem in self.known.stems)
+        ]
+        return not matter and "identity" in claim_lexicon().names(self.draft, first, last)
+
+    def _ends_clause(self, i: int) -> bool:
+        mark = self.draft.words[i].text
+        return (mark in CLAUSE_ENDS and not self._is_minus(i)) or is_picture(mark)
 
     def _talk_behind(self, first: int, end: int) -> Match | None:
         """A clause of talk behind the last comma, dash or stop: '…, in case you were wondering.', '…. cheers'"""
@@ -460,9 +480,23 @@ class Wrapping:
         content = [i for i in spoken if words[i].content and not self._is_about_exchange(i)]
         matter = [i for i in content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
         polite = any(m.name in ("opening", "courtesy") for m in claim_lexicon().at(self.draft, first, last))
+        if not polite and self._names_somebody(spoken):
+            return False
         # Syllables are shared by chance, and thanks may name what they are for.
         most = len(content) * (self.draft.accented + polite) // (3 if polite else 2)
-        return len(matter) <= most and self.known.talks(self.draft.slice(first, last), not matter)
+        talks, apart = self.known.talks, not matter
+        return len(matter) <= most and talks(self.draft.slice(first, last), apart) and self._ends_as_talk(first, last)
+
+    def _names_somebody(self, spoken: Sequence[int]) -> bool:
+        """Whether two capitals stand side by side behind the first word: a full name, of a person or a thing."""
+        words = self.draft.words
+        return any(words[a].capital and words[b].capital and b == a + 1 for a, b in pairwise(spoken[1:]))
+
+    def _ends_as_talk(self, first: int, last: int) -> bool:
+        """Whether what stands behind the last comma, if it could be a statement, talks too."""
+        mark = next((i for i in range(last - 1, first, -1) if self._ends_clause(i)), 0)
+        behind = [i for i in range(mark + 1, last) if self._speaks(i)] if mark else []
+        return len(behind) < LEAST_STATEMENT or self.only_talks(mark + 1, last)
 
     def _is_beside_the_matter(self, i: int, first: int) -> bool:
         """Whether a word is none of the sources' or the question's, no figure, no name, nothing that parts or conditions clauses."""

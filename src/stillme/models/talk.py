@@ -37,6 +37,8 @@ class TalkModel:
         self.talk_at: float = found["talk_at"]
         self.apart_at: float = found["apart_at"]
         """The lower threshold of a text that shares no word with question and sources."""
+        self.remark_at: float = found["remark_at"]
+        """The threshold of a text that may be left out of an answer; one that is let pass unchecked has to reach the others."""
         weights = numpy.load(checked(FILE)).astype("float64")
         if weights.shape != (2 * WIDTH + BUCKETS + 1,):
             raise BackendError(f"the model file {FILE} does not fit this version: install it again")

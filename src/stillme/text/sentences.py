@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
+from unicodedata import category
 
 from stillme.languages import compiled, word_set
 from stillme.text.tokens import Sentence, Text, Word
 
-__all__ = ["Sentence", "split"]
+__all__ = ["Sentence", "is_picture", "split"]
 
 ENDS: Final = frozenset(".!?…。！？")
 STOPS: Final = ENDS | {";"}
@@ -22,6 +23,8 @@ ROMAN: Final = frozenset("ivx")
 # What a line before a heading or item ends with, and a line of so many tokens is one.
 LINE_ENDS: Final = ENDS | {":", "|", ""}
 SHORT_LINE: Final = 8
+# Symbols, marks of form and skin colours: what emoji are written with.
+PICTURES: Final = frozenset({"So", "Sk", "Mn"})
 FENCES: Final = frozenset("`~")
 COMMAS: Final = frozenset(",;")
 
@@ -48,7 +51,7 @@ def split(text: Text, markers: Sequence[tuple[int, int]] = (), apart: Sequence[t
     `markers` are character ranges of citation markers; those of `apart` are sentences of their own, whatever stands around them.
     """
     cuts = {text.token_at(edge) for span in apart for edge in span}
-    cuts |= _line_cuts(text) | _stop_cuts(text, dict(markers))
+    cuts |= _line_cuts(text) | _stop_cuts(text, dict(markers)) | _picture_cuts(text)
     last = len(text.words)
     edges = [0, *sorted(cut for cut in cuts if 0 < cut < last), last]
     spans = (_trim(text, first, last) for first, last in pairwise(edges))
@@ -74,6 +77,19 @@ def _stop_cuts(text: Text, marked: Mapping[int, int]) -> set[int]:
         if after < last and (_parts_clauses(text, i) or _ends_sentence(text, i, after)):
             cuts.add(_after_markers(text, after, marked, behind))
     return cuts
+
+
+def _picture_cuts(text: Text) -> set[int]:
+    """The tokens behind a picture that ends a sentence as a full stop does: one with a capital follows it."""
+    if text.raw.isascii():
+        return set()
+    behind = (i for i in range(1, len(text.words)) if text.words[i].capital and text.gaps[i].strip() == "")
+    return {i for i in behind if text.gaps[i] and is_picture(text.words[i - 1].text)}
+
+
+def is_picture(token: str) -> bool:
+    """Whether a token is an emoji, or the mark of its form or colour."""
+    return len(token) == 1 and not token.isascii() and category(token) in PICTURES
 
 
 def _trim(text: Text, first: int, last: int) -> Sentence | None:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from stillme.reasons import Gate, Reason
-from stillme.validators.base import Finding, Observer
+from stillme.validators.base import Finding, Observer, Repair
+from stillme.validators.repairs import left_out
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
+    from stillme.grounding.claims import Claim
 
 __all__ = ["FactualHallucinationValidator"]
 
@@ -23,7 +25,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class FactualHallucinationValidator(Observer):
     """Every factual claim is supported by a passage, none is contradicted, and no reference is invented.
 
-    A draft that states nothing is no answer to a question that needs a source, unless it refuses or asks back.
+    A remark beside the matter that no passage supports is left out, where something supported is left. A draft that states nothing is no
+    answer to a question that needs a source, unless it refuses or asks back.
 
     `min_score` asks more of support than the model's own threshold, as a calibration finds it; for a language or a domain it may be
     another, and the domain's comes first.
@@ -66,7 +69,8 @@ class FactualHallucinationValidator(Observer):
             return None
         why = "; ".join(dict.fromkeys(j.detail for _, j in found[:4] if j.detail))
         spans = [span for _, j in found for span in j.unsupported]
-        return self.flagged(reason, f"{len(found)} of {len(evidence.judged)} claims {status}: {why}", spans)
+        detail = f"{len(found)} of {len(evidence.judged)} claims {status}: {why}"
+        return self.flagged(reason, detail, spans, _without_remarks(evidence, [claim for claim, _ in found]))
 
     def _weakly_supported(self, evidence: Evidence) -> Finding | None:
         least = self.least_score(evidence.language, evidence.request.metadata.domain)
@@ -88,3 +92,11 @@ class FactualHallucinationValidator(Observer):
             return None
         named = ", ".join(dict.fromkeys(r.text for r in invented[:6]))
         return self.flagged(Reason.FABRICATED_REFERENCE, f"in no source: {named}", [(r.start, r.end) for r in invented])
+
+
+def _without_remarks(evidence: Evidence, unsupported: Sequence[Claim]) -> list[Repair]:
+    """Edits that leave out what lacks support, where all of it is remarks beside the matter and something supported is left."""
+    stands = any(judged.supported for _, judged in evidence.judged)
+    if not stands or not all(evidence.is_remark(claim) for claim in unsupported):
+        return []
+    return [left_out(evidence.draft.raw, claim.start, claim.end) for claim in unsupported]

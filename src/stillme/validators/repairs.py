@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from stillme.reasons import Gate
 from stillme.validators.base import Finding, Repair
@@ -13,7 +13,22 @@ if TYPE_CHECKING:
     from stillme.evidence import Evidence
     from stillme.validators.chain import ValidatorChain
 
-__all__ = ["apply", "repair"]
+__all__ = ["apply", "left_out", "repair"]
+
+# What stands before the words of a line: indents, quotes, list marks.
+BEFORE_WORDS: Final = " \t>-*•+"
+
+
+def left_out(draft: str, start: int, end: int) -> Repair:
+    """The edit that leaves out a sentence: with its line, where it is alone on it, else with the space behind it."""
+    line = draft.rfind("\n", 0, start) + 1
+    below = draft.find("\n", end)
+    below = len(draft) if below < 0 else below
+    if not draft[line:start].strip(BEFORE_WORDS) and not draft[end:below].strip():
+        return Repair(line, min(below + 1, len(draft)), "")
+    if not draft[end:].strip():
+        return Repair(len(draft[:start].rstrip()), len(draft), "")
+    return Repair(start, end + len(draft[end:below]) - len(draft[end:below].lstrip(" ")), "")
 
 
 def apply(draft: str, repairs: Sequence[Repair]) -> str:
@@ -42,7 +57,7 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     for attempt in (proposed, hard if hard != proposed else []):
         mended, patched = _tried(chain, evidence, findings, attempt)
         if mended:
-            return [replace(f, repaired=True) if f in attempt and _key(f) in mended else f for f in findings], patched
+            return [replace(f, repaired=True) if _key(f) in mended else f for f in findings], patched
     return findings, None
 
 
