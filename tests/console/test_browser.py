@@ -150,7 +150,7 @@ def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: 
     """An operator reads what is missing, goes on with a reason, sees it in the record, and goes back."""
     policy = tmp_path / "policy.yaml"
     policy.write_text("mode: monitor\n", encoding="utf-8")
-    with running(tmp_path / "data", {"STILLME_POLICY": str(policy)}) as service:
+    with running(tmp_path / "data", {"STILLME_POLICY": str(policy), "STILLME_REQUEST_TIMEOUT_S": "900"}) as service:
         fill(service, verdicts())
         page = new_page(service, "/rollout")
         assert page.locator(".checks .failed, .checks .unknown").count() > 0
@@ -177,7 +177,7 @@ def test_an_operator_edits_the_policy_and_rolls_it_back(tmp_path: Path, new_page
     """Sees a mistake at its line as it is typed, mends it, sees which verdicts would flip and opens one, saves, and goes back."""
     policy = tmp_path / "policy.yaml"
     policy.write_text("mode: monitor\n", encoding="utf-8")
-    with running(tmp_path / "data", {"STILLME_POLICY": str(policy)}) as service:
+    with running(tmp_path / "data", {"STILLME_POLICY": str(policy), "STILLME_REQUEST_TIMEOUT_S": "900"}) as service:
         fill(service, verdicts())
         page = new_page(service, "/policy")
         page.fill("#policy-text", "mode: monitor\nvalidators:\n  FactualHallucinationValidator:\n    gate: sotf\n")

@@ -21,7 +21,7 @@ def served(tmp_path: Path) -> Iterator[tuple[Service, Path]]:
     """A service that follows a policy file, with three verdicts."""
     file = tmp_path / "policy.yaml"
     file.write_text(FIRST, encoding="utf-8")
-    with running(tmp_path / "data", {"STILLME_POLICY": str(file)}) as service:
+    with running(tmp_path / "data", {"STILLME_POLICY": str(file), "STILLME_REQUEST_TIMEOUT_S": "900"}) as service:
         fill(service, verdicts())
         yield service, file
 
