@@ -12,6 +12,8 @@ import pytest
 from stillme.audit import AuditStore, signatures
 from stillme.audit import search as searching
 from stillme.audit.chain.integrity import verify_store
+from stillme.audit.chain.record import Record
+from stillme.audit.content import entry_of
 from stillme.audit.query import Filter
 from stillme.audit.retention import erase, prune
 from stillme.audit.review.reviews import review
@@ -167,6 +169,25 @@ def test_a_block_that_cannot_hold_a_text_is_not_read(filled: AuditStore) -> None
     assert signatures.candidates(filled, ["gear"], 0, 3) == {0, 1, 2, 3}
     assert signatures.candidates(filled, ["caller=key:branch"], 0, 2) == set()
     assert signatures.candidates(filled, [], 0, 2, since="2026-03-01T12:08:00Z") == {2}
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        pytest.param("first line\nsecond line", "second", id="behind a line break"),
+        pytest.param('a "quoted" word', "quoted", id="in quotes"),
+        pytest.param("C:\\new\\table", "new", id="behind a backslash"),
+        pytest.param("tab\there", "here", id="behind a tab"),
+        pytest.param("bell\u0007ring", "ring", id="behind a control character"),
+        pytest.param("PHÍ RÚT TIỀN", "rut", id="with accents, in capitals"),
+        pytest.param("Đường dây nóng", "duong", id="with a letter of Vietnamese"),
+    ],
+)
+def test_a_word_is_in_the_signature_wherever_it_stands(said: str, word: str) -> None:
+    """However JSON writes it."""
+    entry = entry_of(occurrence(query=said))
+
+    assert word in signatures.tokens_of(Record(1, entry, "", ""))
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -84,7 +84,8 @@ def _test(name: str, value: Any) -> tuple[str, Any]:
 
 
 def _is_hashed(entry: Entry) -> bool:
-    return entry.kind in ("verdict", "opening") and bool(json.loads(entry.meta)["content"] == "hashed")
+    may_be = entry.kind in ("verdict", "opening") and '"hashed"' in entry.meta
+    return may_be and bool(json.loads(entry.meta)["content"] == "hashed")
 
 
 def texts_of(entry: Entry) -> str:
