@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,13 @@ def acted(service: Service) -> dict[str, str]:
     params = {"additional_provider_specific_params": context}
     litellm = service.post("/beta/litellm_basic_guardrail_api", {"input_type": "response", **sent, **params}).json()
     chat = service.post("/api/chat/rag", {"message": LEAVE}, x_stillme_response="chat")
+    streamed = service.post("/api/chat/stream", {"message": LEAVE}).text.rpartition("event: verdict\ndata: ")[2]
     return {
         "/v1/verify": verdict["action"],
         "/v1/chat/completions": guarded.headers["x-stillme-action"],
         "/beta/litellm_basic_guardrail_api": litellm["verdicts"][0]["action"],
         "/api/chat/rag": chat.headers["x-stillme-action"],
+        "/api/chat/stream": json.loads(streamed)["action"],
     }
 
 
@@ -92,7 +95,7 @@ def test_what_is_said_is_what_is_done(
         service = start(**known, **environment)
         modes, found = service.get("/readyz").json()["modes"], acted(service)
 
-    assert modes == {**dict.fromkeys(V1, v1), "/api/chat/rag": chat}
+    assert modes == {**dict.fromkeys(V1, v1), "/api/chat/rag": chat, "/api/chat/stream": chat}
     does = {"monitor": WATCHES, "enforce": BLOCKS}
     assert found == {path: does[modes[path]] for path in found}
 
@@ -123,18 +126,19 @@ def test_a_mode_that_is_written_into_a_served_file_is_taken_up(start: Start, tmp
             [
                 f"mode: monitor at {', '.join(V1)}",
                 "mode: not validated at /api/chat/rag",
+                "mode: enforce at /api/chat/stream",
                 "note: chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on",
             ],
             id="as it comes",
         ),
         pytest.param(
             {"ENABLE_VALIDATORS": "true"},
-            [f"mode: monitor at {', '.join(V1)}", "mode: enforce at /api/chat/rag"],
+            [f"mode: monitor at {', '.join(V1)}", "mode: enforce at /api/chat/rag, /api/chat/stream"],
             id="with validators in the chat",
         ),
         pytest.param(
             {"ENABLE_VALIDATORS": "true", "STILLME_POLICY": "book"},
-            [f"mode: enforce at {', '.join(V1)}, /api/chat/rag"],
+            [f"mode: enforce at {', '.join(V1)}, /api/chat/rag, /api/chat/stream"],
             id="book",
         ),
     ],
