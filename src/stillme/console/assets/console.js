@@ -180,7 +180,7 @@ if (talk) {
     const body = new URLSearchParams(new FormData(talk));
     const turn = fresh("turn");
     turn.querySelector(".asked").textContent = question;
-    log.append(turn);
+    log.querySelector("ol").append(turn);
     turn.scrollIntoView({ block: "nearest" });
     let problem = log.dataset.failed;
     try {
