@@ -151,6 +151,9 @@ def service_speed() -> Iterator[str]:
 
 def console_lists() -> Iterator[str]:
     """What the last run of `make bench-console` measured."""
+    if not CONSOLE_RECORD.is_file():
+        yield "No run is recorded yet: `make bench-console RECORD=benchmarks/records/console.json` records one."
+        return
     record = json.loads(CONSOLE_RECORD.read_text(encoding="utf-8"))
     engines = record["engines"]
     where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
