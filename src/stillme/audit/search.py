@@ -140,7 +140,7 @@ class _Reading:
         first, last = self._store.database.rows(f"SELECT min(seq), max(seq) FROM {RECORD}")[0]  # noqa: S608
         if after is not None:
             first, last = (first, min(last, after - 1)) if self._way < 0 else (max(first, after + 1), last)
-        blocks = range(block_of(first), block_of(last) + 1)[:: self._way] if first <= last else ()
+        blocks: Sequence[int] = range(block_of(first), block_of(last) + 1)[:: self._way] if first <= last else ()
         for start in range(0, len(blocks), SIFTED):
             some = blocks[start : start + SIFTED]
             low, high = min(some), max(some)
@@ -185,7 +185,8 @@ def _query(wanted: Search, order: Order, place: tuple[str, int] | None) -> tuple
     tables = f"{RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq"
     if code:
         tables = f"{REASON} c JOIN {RECORD} r ON r.seq = c.seq LEFT JOIN {BODY} b ON b.seq = r.seq"
-    tests = [*([("c.code = ?", [code])] if code else []), *_tests(wanted, by)]
+    tests: list[tuple[str, list[Any]]] = [("c.code = ?", [code])] if code else []
+    tests += _tests(wanted, by)
     if place:
         sign = "<" if order == "newest" else ">"
         tests.append((f"({by}.at, {by}.seq) {sign} (?, ?)", list(place)))

@@ -43,7 +43,7 @@ def _worded(say: ConsoleWords, check: Mapping[str, Any]) -> dict[str, Any]:
 
 def _figure(name: str, value: Any) -> str:
     if value is None or isinstance(value, str):
-        return value or "–"
+        return str(value or "–")
     if name in SHARES:
         return f"{100 * value:.1f} %"
     return f"{100 * value:.1f}" if name in POINTS else f"{value:,}"

@@ -56,7 +56,8 @@ class Sessions:
 
     def key_of(self, token: str) -> str | None:
         """The id of the key that a session was begun with, if it has not ended; a request keeps it going."""
-        return self.execute(lambda run: self._found(run, _hash(token))) if token else None
+        found: str | None = self.execute(lambda run: self._found(run, _hash(token))) if token else None
+        return found
 
     def end(self, token: str) -> None:
         """Sign out: the token opens nothing any more, wherever else it was copied to."""
