@@ -1,6 +1,6 @@
 """The first page of every filter of the console, beside a bare look-up of as many records, on SQLite and PostgreSQL in one run.
 
-    python -m benchmarks.console [--records 20000] [--rounds 15] [--sqlite-only] [--in FOLDER] [--json FILE]
+    python -m benchmarks.console [--records 20000] [--rounds 15] [--postgres-records N] [--sqlite-only] [--in FOLDER] [--json FILE]
 
 `--records 1000000` is the size that the console is made for; it takes some minutes to fill, and with `--in` what was filled is used
 again. Verdicts are of the real guard, spread over a year, eight callers, two languages, all decisions and modes; one in fifty is
@@ -203,6 +203,7 @@ def main() -> None:
     """Fill, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument("--postgres-records", type=int, help="without: as many")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--sqlite-only", action="store_true")
     parser.add_argument("--in", type=Path, dest="folder")
@@ -214,7 +215,6 @@ def main() -> None:
         "python": platform.python_version(),
         "machine": machine,
         "load": os.getloadavg()[0],
-        "records": chosen.records,
         "rounds": chosen.rounds,
         "engines": {},
     }
@@ -226,14 +226,16 @@ def main() -> None:
     ):
         for engine, place in where.items():
             started = time.perf_counter()
-            store = filled(place, chosen.records)
-            print(f"\n{engine}: {chosen.records:,} verdicts, filled in {time.perf_counter() - started:.0f} s")
+            number = (engine == "PostgreSQL" and chosen.postgres_records) or chosen.records
+            store = filled(place, number)
+            print(f"\n{engine}: {number:,} verdicts, filled in {time.perf_counter() - started:.0f} s")
             a_thousand = signed(store)
             megabytes = sum(row[0] for row in store.database.rows(f"SELECT sum(length(bits)) FROM {SIGNATURE}")) / 1e6  # noqa: S608
             print(f"signed in {a_thousand:.2f} s a thousand; signatures of {megabytes:.0f} MB")
             print(f"{'filter':<34} {'rows':>5} {'ms':>9} {'times bare':>11}")
             filters = measured(store, chosen.rounds)
             record["engines"][engine] = {
+                "records": number,
                 "signed_s_a_thousand": a_thousand,
                 "signatures_mb": megabytes,
                 "filters": filters,

@@ -157,7 +157,8 @@ def console_lists() -> Iterator[str]:
     record = json.loads(CONSOLE_RECORD.read_text(encoding="utf-8"))
     engines = record["engines"]
     where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
-    yield f"{record['records']:,} verdicts, version {record['version']}, {where}. Milliseconds on the server for the first page of 50 and,"
+    sizes = ", ".join(f"{each['records']:,} verdicts in {engine}" for engine, each in engines.items())
+    yield f"{sizes}; version {record['version']}, {where}. Milliseconds on the server for the first page of 50 and,"
     yield "behind it, how many times a bare look-up of as many records by primary key in the same run that is:\n"
     yield "| filter | rows |" + "".join(f" {engine} |" for engine in engines)
     yield "|---|---:|" + "---:|" * len(engines)
@@ -166,8 +167,8 @@ def console_lists() -> Iterator[str]:
         yield f"| {name} | {first['rows']:.0f} |" + "".join(
             f" {cell['ms']:,.1f} ({cell['ratio']:.1f}) |" for cell in cells
         )
-    sizes = ", ".join(f"{each['signatures_mb']:,.0f} MB in {engine}" for engine, each in engines.items())
-    yield f"\nSignatures take {sizes}."
+    signatures = ", ".join(f"{each['signatures_mb']:,.0f} MB in {engine}" for engine, each in engines.items())
+    yield f"\nSignatures take {signatures}."
 
 
 def batch_tables() -> Iterator[str]:

@@ -168,9 +168,9 @@ class Signing:
 
     def _missing(self) -> list[int]:
         rows = self._store.database.rows(f"SELECT min(seq), max(seq) FROM {RECORD}")  # noqa: S608
-        first, last = rows[0] if rows else (None, None)
-        if first is None:
+        if not rows or rows[0][0] is None:
             return []
+        first, last = rows[0]
         known = {row[0] for row in self._store.database.rows(f"SELECT block FROM {SIGNATURE}")}  # noqa: S608
         # A block is complete when the next one has begun.
         return [block for block in range(block_of(last) - 1, block_of(first) - 1, -1) if block not in known]

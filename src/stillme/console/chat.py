@@ -40,7 +40,7 @@ def read_events(question: str, content: bytes) -> Answered:
     """The events of an answer, read to their end."""
     events = list(_events(content))
     texts = [str(data["text"]) for kind, data in events if kind == "text"]
-    sources = next((data["sources"] for kind, data in events if kind == "sources"), [])
+    sources: list[Mapping[str, Any]] = next((data["sources"] for kind, data in events if kind == "sources"), [])
     verdict = next((data for kind, data in events if kind == "verdict"), None)
     problem = next((str(data["message"]) for kind, data in events if kind == "error"), "")
     if verdict is None:
