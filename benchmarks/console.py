@@ -243,8 +243,8 @@ def main() -> None:
             for name, each in filters.items():
                 print(f"{name:<34} {each['rows']:>5.0f} {each['ms']:>9.2f} {each['ratio']:>11.1f}")
             store.close()
-    if chosen.json:
-        chosen.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+            if chosen.json:
+                chosen.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
