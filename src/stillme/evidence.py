@@ -208,6 +208,8 @@ class Evidence:
     def draft_conduct(self) -> Conduct:
         """What the classifiers suspect of the draft; manners, or a bare yes, sell nothing, feel nothing and take no side."""
         found = self._without_lead_ins(judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed))
+        if found.of("given"):
+            found = found.outside([c.span for c in self.claims if c.kind == "courtesy"], ("given",))
         if not any(found.of(name) for name in MANNERLY):
             return found
         return found.outside([c.span for c in self.claims if c.assent or c.kind in MANNERS], MANNERLY)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from stillme.grounding.citations import Marker
-from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon
+from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words
 from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
@@ -39,6 +39,8 @@ SPEAKS_OF_IT: Final = 2
 STILL_HELD: Final = 4
 MOST_WITH_ASSENT: Final = 4
 MOST_ABOUT_ASSENT: Final = 10
+# Between a yes and a no that are both offered.
+CHOICE: Final = frozenset("|/")
 MOST_IN_A_SIGNATURE: Final = 6
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
 TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
@@ -229,6 +231,8 @@ class _Reader:
         ends = found[0].last < w.outer[1] and self.draft.words[found[0].last].text in ".,!"
         if ("courtesy" in w.peeled or "courtesy" in w.names) and not (self.asked.yes_or_no and ends):
             return False
+        if len(found) == 2 and self.draft.words[found[0].last].text in CHOICE:
+            return False
         taken = {i for m in found for i in range(m.first, m.last)}
         bare = all(i in taken or w.says_nothing(i) for i in spoken)
         return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
@@ -339,8 +343,8 @@ class _Reader:
         if "self" not in w.names:
             return None
         words = self.draft.words
-        matter = [i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
-        return None if matter else SELF
+        of_matter = (i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
+        return None if any(words[i].lower not in exchange_words() for i in of_matter) else SELF
 
     def _is_fragment(self, w: Wrapping, cites: bool) -> str | None:
         """A few words that state nothing and name nothing of what the sources or the question speak of: 'The team', 'Enjoy!'"""

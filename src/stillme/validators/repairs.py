@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from stillme.reasons import Gate
+from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Repair
 
 if TYPE_CHECKING:
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["apply", "left_out", "repair"]
 
+LACKS_EVIDENCE: Final = frozenset(
+    {
+        Reason.CITATION_MISSING,
+        Reason.UNCITED_NUMBER,
+        Reason.ENTITY_NOT_IN_SOURCES,
+        Reason.LOW_EVIDENCE_OVERLAP,
+        Reason.UNCERTAINTY_MISSING,
+    }
+)
 # What stands before the words of a line: indents, quotes, list marks.
 BEFORE_WORDS: Final = " \t>-*•+"
 
@@ -57,7 +66,7 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     for attempt in (proposed, hard if hard != proposed else []):
         mended, patched = _tried(chain, evidence, findings, attempt)
         if mended:
-            return [replace(f, repaired=True) if _key(f) in mended else f for f in findings], patched
+            return [_mended(f, mended, attempt) for f in findings], patched
     return findings, None
 
 
@@ -71,6 +80,12 @@ def _tried(
     before = {key for key in _flags(findings) if key[0] in chain.names}
     after = _flags(chain.observe(evidence.with_draft(patched)))
     return (set() if after - before else before - after), patched
+
+
+def _mended(finding: Finding, mended: set[tuple[str, str | None]], attempt: Sequence[Finding]) -> Finding:
+    """A finding, repaired if its own edit mended it, or if it only lacked evidence for what another edit took away."""
+    taken = finding in attempt or finding.reason in LACKS_EVIDENCE
+    return replace(finding, repaired=True) if taken and _key(finding) in mended else finding
 
 
 def _key(finding: Finding) -> tuple[str, str | None]:
