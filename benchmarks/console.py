@@ -1,6 +1,7 @@
 """The first page of every filter of the console, beside a bare look-up of as many records, on SQLite and PostgreSQL in one run.
 
-    python -m benchmarks.console [--records 20000] [--rounds 15] [--postgres-records N] [--sqlite-only] [--in FOLDER] [--json FILE]
+    python -m benchmarks.console [--records 20000] [--rounds 15] [--postgres-records N] [--as-signed] [--sqlite-only]
+        [--in FOLDER] [--json FILE]
 
 `--records 1000000` is the size that the console is made for; it takes some minutes to fill, and with `--in` what was filled is used
 again. Verdicts are of the real guard, spread over a year, eight callers, two languages, all decisions and modes; one in fifty is
@@ -205,6 +206,9 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=20_000)
     parser.add_argument("--postgres-records", type=int, help="without: as many")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument(
+        "--as-signed", action="store_true", help="make no signatures: measure with those that are there"
+    )
     parser.add_argument("--sqlite-only", action="store_true")
     parser.add_argument("--in", type=Path, dest="folder")
     parser.add_argument("--json", type=Path)
@@ -229,13 +233,15 @@ def main() -> None:
             number = (engine == "PostgreSQL" and chosen.postgres_records) or chosen.records
             store = filled(place, number)
             print(f"\n{engine}: {number:,} verdicts, filled in {time.perf_counter() - started:.0f} s")
-            a_thousand = signed(store)
+            a_thousand = 0.0 if chosen.as_signed else signed(store)
+            blocks = store.database.rows(f"SELECT count(*) FROM {SIGNATURE}")[0][0]  # noqa: S608
             megabytes = sum(row[0] for row in store.database.rows(f"SELECT sum(length(bits)) FROM {SIGNATURE}")) / 1e6  # noqa: S608
             print(f"signed in {a_thousand:.2f} s a thousand; signatures of {megabytes:.0f} MB")
             print(f"{'filter':<34} {'rows':>5} {'ms':>9} {'times bare':>11}")
             filters = measured(store, chosen.rounds)
             record["engines"][engine] = {
                 "records": number,
+                "signed_share": BLOCK * blocks / store.head().seq,
                 "signed_s_a_thousand": a_thousand,
                 "signatures_mb": megabytes,
                 "filters": filters,

@@ -157,7 +157,10 @@ def console_lists() -> Iterator[str]:
     record = json.loads(CONSOLE_RECORD.read_text(encoding="utf-8"))
     engines = record["engines"]
     where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
-    sizes = ", ".join(f"{each['records']:,} verdicts in {engine}" for engine, each in engines.items())
+    sizes = ", ".join(
+        f"{each['records']:,} verdicts in {engine}, {each['signed_share']:.0%} of them signed"
+        for engine, each in engines.items()
+    )
     yield f"{sizes}; version {record['version']}, {where}. Milliseconds on the server for the first page of 50 and,"
     yield "behind it, how many times a bare look-up of as many records by primary key in the same run that is:\n"
     yield "| filter | rows |" + "".join(f" {engine} |" for engine in engines)
