@@ -115,11 +115,11 @@ def candidates(
     """The blocks from `first` to `last` that may hold a record with all these tokens in that time: those without a signature too."""
     tests = dict.fromkeys(_test(place) for token in tokens for place in _places(token))
     times = ["until >= ?"] * bool(since) + ["since < ?"] * bool(until)
-    values = [first, last, *([since] if since else []), *([until] if until else [])]
-    may = " AND ".join(["block >= ?", "block <= ?", *times, *tests])
-    found = {row[0] for row in store.database.rows(f"SELECT block FROM {SIGNATURE} WHERE {may}", values)}  # noqa: S608
-    known = store.database.rows(f"SELECT block FROM {SIGNATURE} WHERE block >= ? AND block <= ?", [first, last])  # noqa: S608
-    return found | (set(range(first, last + 1)) - {row[0] for row in known})
+    values = [*([since] if since else []), *([until] if until else []), first, last]
+    may = " AND ".join([*times, *tests]) or "1 = 1"
+    sql = f"SELECT block, CASE WHEN {may} THEN 1 ELSE 0 END FROM {SIGNATURE} WHERE block >= ? AND block <= ?"  # noqa: S608
+    found = dict(store.database.rows(sql, values))
+    return {block for block in range(first, last + 1) if found.get(block, 1)}
 
 
 class Signing:
