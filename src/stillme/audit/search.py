@@ -137,7 +137,8 @@ class _Reading:
 
     def _stretches(self, after: int | None) -> Iterator[tuple[int, int, bool]]:
         """The chain in parts, in order, and whether each may hold what is wanted: those that cannot need not be read."""
-        first, last = self._store.database.rows(f"SELECT min(seq), max(seq) FROM {RECORD}")[0]  # noqa: S608
+        ends = f"SELECT (SELECT min(seq) FROM {RECORD}), (SELECT max(seq) FROM {RECORD})"  # noqa: S608
+        first, last = self._store.database.rows(ends)[0]
         if after is not None:
             first, last = (first, min(last, after - 1)) if self._way < 0 else (max(first, after + 1), last)
         blocks: Sequence[int] = range(block_of(first), block_of(last) + 1)[:: self._way] if first <= last else ()

@@ -167,7 +167,7 @@ class Signing:
         return made
 
     def _missing(self) -> list[int]:
-        rows = self._store.database.rows(f"SELECT min(seq), max(seq) FROM {RECORD}")  # noqa: S608
+        rows = self._store.database.rows(f"SELECT (SELECT min(seq) FROM {RECORD}), (SELECT max(seq) FROM {RECORD})")  # noqa: S608
         if not rows or rows[0][0] is None:
             return []
         first, last = rows[0]
