@@ -163,7 +163,7 @@ def test_the_start_says_that_the_policy_of_the_folder_is_used(tmp_path: Path) ->
 
     assert said == [
         "note: the policy is policy.yaml of this folder; --policy names another",
-        f"mode: warn at {', '.join(V1)}",
+        f"mode: warn at {', '.join(V1)}, /api/chat/stream",
     ]
 
 
