@@ -1,17 +1,21 @@
 """The first page of every filter of the console, beside a bare look-up of as many records, on SQLite and PostgreSQL in one run.
 
-    python -m benchmarks.console [--records 20000] [--rounds 15] [--sqlite-only] [--json FILE]
+    python -m benchmarks.console [--records 20000] [--rounds 15] [--postgres-records N] [--as-signed] [--sqlite-only]
+        [--in FOLDER] [--json FILE]
 
-`--records 1000000` is the size that the console is made for; it takes some minutes to fill. Verdicts are of the real guard, spread
-over a year, eight callers, two languages, all decisions and modes; one in fifty is reviewed. Measured is what `GET /v1/traces` does on
-the server for a first page of fifty (search, rows, labels), the middle one of the rounds. Bare means: the same fifty records with their
-texts by their primary key, nothing else. Filters and the bare look-up take turns, so that noise of the machine hits all alike.
+`--records 1000000` is the size that the console is made for; it takes some minutes to fill, and with `--in` what was filled is used
+again. Verdicts are of the real guard, spread over a year, eight callers, two languages, all decisions and modes; one in fifty is
+reviewed. Measured is what `GET /v1/traces` does on the server for a first page of fifty (search, rows, labels), the middle one of the
+rounds; signatures are made before, as the service makes them. Bare means: the same fifty records with their texts by their primary
+key, nothing else. Filters and the bare look-up take turns, so that noise of the machine hits all alike.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 import random
 import statistics
 import tempfile
@@ -27,20 +31,23 @@ from typing import Any, Final
 
 from stillme import Guard
 from stillme.audit import AuditStore
-from stillme.audit.chain.record import Entry, instant
+from stillme.audit.chain.record import Body, Entry, instant
 from stillme.audit.chain.seals import HmacKey
 from stillme.audit.content import entry_of
 from stillme.audit.query import SELECTED
 from stillme.audit.review.listing import row_of
 from stillme.audit.search import Search, labels_of, search
+from stillme.audit.signatures import BLOCK, Signing
 from stillme.guard import Occurrence
-from stillme.storage.audit.database import BODY, RECORD
+from stillme.storage.audit.database import BODY, RECORD, SIGNATURE
+from stillme.storage.audit.postgres import PostgresDatabase
+from stillme.version import __version__
 
 PAGE: Final = 50
 TOGETHER: Final = 5_000
 KEY: Final = HmacKey(bytes(32))
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
-FILTERS: Final[dict[str, dict[str, str]]] = {
+FILTERS: Final[dict[str, dict[str, Any]]] = {
     "nothing": {},
     "decision": {"decision": "refuse"},
     "reason, common": {"reason": "contradicted_claim"},
@@ -59,8 +66,12 @@ FILTERS: Final[dict[str, dict[str, str]]] = {
         "since": "2026-06-01",
         "until": "2026-07-01",
     },
+    "label and reason": {"label": "false_refusal", "reason": "contradicted_claim"},
+    "score up to 0.5": {"max_score": 0.5},
     "text, frequent": {"text": "unused gear"},
-    "text, nowhere": {"text": "a text that no record has"},
+    "text, one in 10,000": {"text": "the quokka clause"},
+    "text, one in 10,000, and a caller": {"text": "the quokka clause", "caller": "key:caller-3"},
+    "text, nowhere": {"text": "zebras in the warehouse"},
 }
 
 
@@ -90,13 +101,20 @@ def entries(number: int) -> Iterator[Entry]:
     draw, kinds = random.Random(7), templates()
     for n in range(number):
         kind = kinds[draw.random() < 0.3]
-        rare = " fabricated_reference " if n % 10_000 == 0 else kind.reasons
+        is_rare = n % 10_000 == 0
+        body = (
+            kind.body and Body.of(kind.body.text.replace("How long can", "By the quokka clause, how long can"))
+            if is_rare
+            else kind.body
+        )
         at = instant(START + timedelta(days=364 * n / number))
         yield replace(
             kind,
             id=f"trace-{n:012}",
             at=at,
-            reasons=rare,
+            reasons=" fabricated_reference " if is_rare else kind.reasons,
+            body=body,
+            body_digest=body.digest if body else None,
             caller=f"key:caller-{draw.randrange(8)}",
             mode=draw.choice(("monitor", "warn", "enforce")),
             language=draw.choice(("en", "vi")),
@@ -110,8 +128,10 @@ def entries(number: int) -> Iterator[Entry]:
 
 
 def filled(where: str, number: int) -> AuditStore:
-    """A store with so many verdicts."""
+    """A store with so many verdicts; one that has them already is taken as it is."""
     store, batch = AuditStore(where, key=KEY, timeout_s=600), list[Entry]()
+    if store.head().seq > number:
+        return store
     for entry in entries(number):
         batch.append(entry)
         if len(batch) == TOGETHER:
@@ -151,8 +171,9 @@ def measured(store: AuditStore, rounds: int) -> dict[str, dict[str, float]]:
 
 
 @contextmanager
-def places(folder: Path, *, sqlite_only: bool) -> Iterator[dict[str, str]]:
-    """Where stores are made."""
+def places(folder: Path, *, sqlite_only: bool, keep: bool) -> Iterator[dict[str, str]]:
+    """Where stores are made, or were."""
+    folder.mkdir(exist_ok=True)
     found = {"SQLite": str(folder / "audit.db")}
     if sqlite_only:
         yield found
@@ -161,34 +182,75 @@ def places(folder: Path, *, sqlite_only: bool) -> Iterator[dict[str, str]]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        server = get_server(Path(tempfile.mkdtemp(prefix="pg")), cleanup_mode="delete")
+        where = folder / "pg" if keep else Path(tempfile.mkdtemp(prefix="pg"))
+        where.mkdir(exist_ok=True)
+        server = get_server(where, cleanup_mode="stop" if keep else "delete")
     try:
         yield {**found, "PostgreSQL": server.get_uri()}
     finally:
         server.cleanup()
 
 
+def signed(store: AuditStore) -> float:
+    """Make the signatures; how many seconds that took for each thousand verdicts."""
+    started = time.perf_counter()
+    made = Signing(store).make()
+    if isinstance(store.database, PostgresDatabase):
+        store.database.vacuum()  # the server does that by itself when it has the time
+    return (time.perf_counter() - started) * 1000 / (made * BLOCK) if made else 0.0
+
+
 def main() -> None:
     """Fill, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument("--postgres-records", type=int, help="without: as many")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument(
+        "--as-signed", action="store_true", help="make no signatures: measure with those that are there"
+    )
     parser.add_argument("--sqlite-only", action="store_true")
+    parser.add_argument("--in", type=Path, dest="folder")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
-    record: dict[str, Any] = {"records": chosen.records, "rounds": chosen.rounds}
-    with tempfile.TemporaryDirectory() as folder, places(Path(folder), sqlite_only=chosen.sqlite_only) as where:
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    record: dict[str, Any] = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "machine": machine,
+        "load": os.getloadavg()[0],
+        "rounds": chosen.rounds,
+        "engines": {},
+    }
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        places(
+            chosen.folder or Path(temporary), sqlite_only=chosen.sqlite_only, keep=chosen.folder is not None
+        ) as where,
+    ):
         for engine, place in where.items():
             started = time.perf_counter()
-            store = filled(place, chosen.records)
-            print(f"\n{engine}: {chosen.records:,} verdicts, filled in {time.perf_counter() - started:.0f} s")
-            print(f"{'filter':<26} {'rows':>5} {'ms':>9} {'times bare':>11}")
-            record[engine] = measured(store, chosen.rounds)
-            for name, each in record[engine].items():
-                print(f"{name:<26} {each['rows']:>5.0f} {each['ms']:>9.2f} {each['ratio']:>11.1f}")
+            number = (engine == "PostgreSQL" and chosen.postgres_records) or chosen.records
+            store = filled(place, number)
+            print(f"\n{engine}: {number:,} verdicts, filled in {time.perf_counter() - started:.0f} s")
+            a_thousand = 0.0 if chosen.as_signed else signed(store)
+            blocks = store.database.rows(f"SELECT count(*) FROM {SIGNATURE}")[0][0]  # noqa: S608
+            megabytes = sum(row[0] for row in store.database.rows(f"SELECT sum(length(bits)) FROM {SIGNATURE}")) / 1e6  # noqa: S608
+            print(f"signed in {a_thousand:.2f} s a thousand; signatures of {megabytes:.0f} MB")
+            print(f"{'filter':<34} {'rows':>5} {'ms':>9} {'times bare':>11}")
+            filters = measured(store, chosen.rounds)
+            record["engines"][engine] = {
+                "records": number,
+                "signed_share": BLOCK * blocks / store.head().seq,
+                "signed_s_a_thousand": a_thousand,
+                "signatures_mb": megabytes,
+                "filters": filters,
+            }
+            for name, each in filters.items():
+                print(f"{name:<34} {each['rows']:>5.0f} {each['ms']:>9.2f} {each['ratio']:>11.1f}")
             store.close()
-    if chosen.json:
-        chosen.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+            if chosen.json:
+                chosen.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 - `docs/grounding.md`: how well and how fast, from `benchmarks/records/grounding.json`
 - `docs/service-api.md`, `docs/models.md`: the settings, from the classes that read them; how fast, from `benchmarks/records/service.json`
 - `docs/performance.md`: figures beside aims, from `benchmarks/records/{speed,service,audit}.json`
+- `docs/console.md`: how fast its lists are, from `benchmarks/records/console.json`
 - `docs/batch.md`: rows a second and memory, from `benchmarks/records/batch.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
@@ -51,6 +52,7 @@ CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
 DISGUISES_RECORD = DOCS.parent / "benchmarks" / "records" / "disguises.json"
 BATCH_RECORD = DOCS.parent / "benchmarks" / "records" / "batch.json"
 NOT_RECORDED = "No run is recorded yet."
+CONSOLE_RECORD = DOCS.parent / "benchmarks" / "records" / "console.json"
 SERVICE_RECORD = DOCS.parent / "benchmarks" / "records" / "service.json"
 SCHEMAS = DOCS.parent / "src" / "stillme" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -84,6 +86,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     service = filled(DOCS / "service-api.md", "settings", "\n".join(settings_table(*settings)))
     yield DOCS / "service-api.md", between(service, "speed", "\n".join(service_speed()))
     yield DOCS / "performance.md", performance_page()
+    yield DOCS / "console.md", filled(DOCS / "console.md", "lists", "\n".join(console_lists()))
     yield DOCS / "batch.md", filled(DOCS / "batch.md", "measured", "\n".join(batch_tables()))
     yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
@@ -157,6 +160,31 @@ def service_speed() -> Iterator[str]:
     for kind, own in record["in_process_ms"].items():
         over, share = record[f"overhead_{kind}_ms"], record[f"share_of_echo_{kind}"]
         yield f"- {kind}: {own:.2f} ms in process (p50), {over:+.2f} ms over HTTP; {share:.1%} of a bare FastAPI echo at 32 connections."
+
+
+def console_lists() -> Iterator[str]:
+    """What the last run of `make bench-console` measured."""
+    if not CONSOLE_RECORD.is_file():
+        yield "No run is recorded yet: `make bench-console RECORD=benchmarks/records/console.json` records one."
+        return
+    record = json.loads(CONSOLE_RECORD.read_text(encoding="utf-8"))
+    engines = record["engines"]
+    where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
+    sizes = ", ".join(
+        f"{each['records']:,} verdicts in {engine}, {each['signed_share']:.0%} of them signed"
+        for engine, each in engines.items()
+    )
+    yield f"{sizes}; version {record['version']}, {where}. Milliseconds on the server for the first page of 50 and,"
+    yield "behind it, how many times a bare look-up of as many records by primary key in the same run that is:\n"
+    yield "| filter | rows |" + "".join(f" {engine} |" for engine in engines)
+    yield "|---|---:|" + "---:|" * len(engines)
+    for name, first in next(iter(engines.values()))["filters"].items():
+        cells = [each["filters"][name] for each in engines.values()]
+        yield f"| {name} | {first['rows']:.0f} |" + "".join(
+            f" {cell['ms']:,.1f} ({cell['ratio']:.1f}) |" for cell in cells
+        )
+    signatures = ", ".join(f"{each['signatures_mb']:,.0f} MB in {engine}" for engine, each in engines.items())
+    yield f"\nSignatures take {signatures}."
 
 
 def batch_tables() -> Iterator[str]:

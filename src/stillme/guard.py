@@ -115,6 +115,11 @@ class Guard:
         if self._watcher is not None:
             self._watcher.listen(on_event)
 
+    def refresh(self) -> None:
+        """Look at the policy file now, if one is followed, instead of at the next time."""
+        if self._watcher is not None:
+            self._watcher.poll()
+
     def verify(self, request: Request, *, caller: str | None = None) -> Verdict:
         """The verdict on a draft; a request without a draft is prechecked (Pattern B). `caller` goes into the record."""
         return shown(self.examine(request, caller=caller))

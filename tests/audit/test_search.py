@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
 
-from stillme.audit import AuditStore
+from stillme.audit import AuditStore, signatures
 from stillme.audit import search as searching
-from stillme.audit.retention import prune
+from stillme.audit.chain.integrity import verify_store
+from stillme.audit.chain.record import Record
+from stillme.audit.content import entry_of
+from stillme.audit.query import Filter
+from stillme.audit.retention import erase, prune
 from stillme.audit.review.reviews import review
 from stillme.audit.search import Search, labels_of, search
+from stillme.audit.signatures import Signing
 from stillme.errors import InputError
 from stillme.guard import Occurrence
 from stillme.policy.sections import Retention
 from stillme.storage.audit import database
-from stillme.storage.audit.database import REASON
+from stillme.storage.audit.database import REASON, SIGNATURE
 from tests.audit.conftest import NewStore, occurrence
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -41,7 +47,7 @@ def filled(store: AuditStore) -> AuditStore:
 
 def traces(store: AuditStore, **wanted: str) -> list[int]:
     """The numbers of the verdicts that a search finds, the newest first."""
-    found = search(store, Search(**wanted)).records
+    found = search(store, Search(**wanted), clock=lambda: 0.0).records
     return [int(record.entry.id.removeprefix("trace-")) for record in found]
 
 
@@ -99,16 +105,123 @@ def test_pages_together_are_the_whole_list(filled: AuditStore, order: searching.
     assert len(whole) in (12, 5)
 
 
-def test_a_search_for_a_text_stops_after_so_many_records_and_says_where(
-    filled: AuditStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of four records."""
+    monkeypatch.setattr(signatures, "BLOCK", 4)
+    monkeypatch.setattr(searching, "BLOCK", 4)
+    monkeypatch.setattr(searching, "LEAST_READ", 1)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_search_for_a_text_stops_when_its_time_is_over_and_says_where(filled: AuditStore) -> None:
     """The next page goes on from there; nothing is passed over."""
-    monkeypatch.setattr(searching, "READ_FOR_A_TEXT", 5)
-    first = search(filled, Search(text="12,000 words that nobody wrote"))
+    first = search(filled, Search(text="12,000 words that nobody wrote"), clock=count(0.0, 1.0).__next__)
 
     assert first.records == ()
-    assert first.searched_to == "2026-03-01T12:07:00.000000Z"
-    assert search(filled, Search(text="90 days"), after=first.next).records[0].entry.id == "trace-0005"
+    assert first.searched_to == "2026-03-01T12:10:00.000000Z"
+    assert (
+        search(filled, Search(text="90 days"), after=first.next, clock=lambda: 0.0).records[0].entry.id == "trace-0009"
+    )
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param({"text": "90 days"}, id="a text"),
+        pytest.param({"text": "UNUSED, Gear"}, id="whatever the case and the signs between"),
+        pytest.param({"text": "gear", "decision": "refuse"}, id="and a value"),
+        pytest.param(
+            {"text": "gear", "since": "2026-03-01T12:05:00Z", "until": "2026-03-01T12:09:00Z"}, id="and a time"
+        ),
+        pytest.param({"text": "nobody wrote this"}, id="nowhere"),
+        pytest.param({"min_score": 0.9}, id="a high score"),
+        pytest.param({"max_score": 0.5}, id="a low score"),
+    ],
+)
+def test_signatures_change_nothing_but_what_is_read(
+    filled: AuditStore, wanted: dict[str, Any], order: searching.Order
+) -> None:
+    """The same verdicts in the same order, before and after, a page at a time too."""
+    before = [record.seq for record in search(filled, Search(**wanted), order=order, clock=lambda: 0.0).records]
+    made = Signing(filled).make()
+    after: list[int] = []
+    place = None
+    while True:
+        page = search(filled, Search(**wanted), order=order, after=place, most=2, clock=count(0.0, 1.0).__next__)
+        after += [record.seq for record in page.records]
+        place = page.next
+        if place is None:
+            break
+
+    assert made == 3
+    assert after == before
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_block_that_cannot_hold_a_text_is_not_read(filled: AuditStore) -> None:
+    """Only the one that has no signature yet may."""
+    Signing(filled).make()
+
+    assert signatures.candidates(filled, ["zebra"], 0, 3) == {3}
+    assert signatures.candidates(filled, ["gear"], 0, 3) == {0, 1, 2, 3}
+    assert signatures.candidates(filled, ["caller=key:branch"], 0, 2) == set()
+    assert signatures.candidates(filled, [], 0, 2, since="2026-03-01T12:08:00Z") == {2}
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        pytest.param("first line\nsecond line", "second", id="behind a line break"),
+        pytest.param('a "quoted" word', "quoted", id="in quotes"),
+        pytest.param("C:\\new\\table", "new", id="behind a backslash"),
+        pytest.param("tab\there", "here", id="behind a tab"),
+        pytest.param("bell\u0007ring", "ring", id="behind a control character"),
+        pytest.param("PHÍ RÚT TIỀN", "rut", id="with accents, in capitals"),
+        pytest.param("Đường dây nóng", "duong", id="with a letter of Vietnamese"),
+    ],
+)
+def test_a_word_is_in_the_signature_wherever_it_stands(said: str, word: str) -> None:
+    """However JSON writes it."""
+    entry = entry_of(occurrence(query=said))
+
+    assert word in signatures.tokens_of(Record(1, entry, "", ""))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_what_is_erased_is_in_no_signature(filled: AuditStore) -> None:
+    """It goes in the same transaction, and a new one is made from what is left; the chain holds."""
+    Signing(filled).make()
+    erase(filled, Filter(id="trace-0005"), who="the customer", why="asked for it")
+    gone = filled.database.rows(f"SELECT block FROM {SIGNATURE} ORDER BY block")  # noqa: S608
+    Signing(filled).make()
+
+    assert [row[0] for row in gone] == [0, 2]
+    assert 5 not in traces(filled, text="90 days")
+    assert verify_store(filled).fault is None
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_signature_that_was_made_while_a_text_was_erased_is_not_kept(filled: AuditStore) -> None:
+    """It would tell of words that are gone."""
+    stale = Signing(filled)._signed(1)
+    erase(filled, Filter(id="trace-0005"), who="the customer", why="asked for it")
+    filled.database.write(lambda writing: signatures._put(writing, [stale]))
+
+    assert filled.database.rows(f"SELECT block FROM {SIGNATURE}") == []  # noqa: S608
+
+
+def test_a_label_that_two_reviewers_gave_lists_its_verdict_once(filled: AuditStore) -> None:
+    """Together with a reason and a time, too."""
+    for who in ("Lan", "Minh"):
+        review(filled, "trace-0003", "false_refusal", who)
+    review(filled, "trace-0005", "false_refusal", "Lan")
+
+    assert traces(filled, label="false_refusal") == [5, 3]
+    assert traces(filled, label="false_refusal", reason="contradicted_claim", until="2026-03-01T12:04:00Z") == [3]
+    assert traces(filled, label="correct") == []
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from stillme.storage.audit.database import (
     REASON,
     RECORD,
     SCHEMA_TABLE,
+    SIGNATURE,
     RowsRefusedError,
     migrations,
 )
@@ -45,6 +46,7 @@ from tests.audit.conftest import KEY, NewStore, occurrence, request
 RELEASED = {
     1: "cb8fd502c91fd1c09e468ffa04e2fd2adb2e240b95bc2ef2528b8e76d33e5dcb",
     2: "bf52a4db69aa56d8d71c8c10f248a0836fbf5cb7facf32a04d6d1ec1beeafcb3",
+    3: "fbbc36e3663ec739d6907f83922e1e26b6ecb6f77f69839e0c6647d0aef736a8",
 }
 
 
@@ -261,7 +263,7 @@ def test_both_engines_have_the_schema_that_the_migrations_declare(store: AuditSt
 
     assert present(store) == declared()
     assert declared()[0][RECORD] == ["seq", "digest", "hash", "seal", *COLUMNS]
-    assert set(declared()[0]) == {RECORD, BODY, POLICY, REASON, ASSIGNMENT, SCHEMA_TABLE}
+    assert set(declared()[0]) == {RECORD, BODY, POLICY, REASON, SIGNATURE, ASSIGNMENT, SCHEMA_TABLE}
 
 
 def test_a_released_step_of_the_schema_is_never_changed() -> None:
@@ -276,7 +278,7 @@ def second_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     sql = (
         f"-- one more\nALTER TABLE {RECORD} ADD COLUMN colour TEXT;\nCREATE INDEX {RECORD}_colour ON {RECORD} (colour)"
     )
-    (folder / "0003.sql").write_text(sql)
+    (folder / "0004.sql").write_text(sql)
     monkeypatch.setattr(database, "STEPS", folder)
     return sql
 
@@ -299,7 +301,7 @@ def test_an_old_store_is_brought_up_to_date_where_it_stands(
 
     assert tables[RECORD][-1] == "colour"
     assert f"{RECORD}_colour" in indexes
-    with pytest.raises(BackendError, match=r"written by a newer version \(schema step 3, this one knows up to 2\)"):
+    with pytest.raises(BackendError, match=r"written by a newer version \(schema step 4, this one knows up to 3\)"):
         new_store().record([anew(given)])
 
 
@@ -311,7 +313,7 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(
     store.record([anew(given)])
     before = present(store)
     folder = shutil.copytree(str(database.STEPS), tmp_path / "steps")
-    (folder / "0003.sql").write_text(f"ALTER TABLE {RECORD} ADD COLUMN colour TEXT; CREATE NONSENSE")
+    (folder / "0004.sql").write_text(f"ALTER TABLE {RECORD} ADD COLUMN colour TEXT; CREATE NONSENSE")
     monkeypatch.setattr(database, "STEPS", folder)
 
     with pytest.raises(BackendError, match="syntax"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.chat.upstream import Upstream, stream
 from tests.console.conftest import fill, full, verdicts
 from tests.service.conftest import Service, running
 
@@ -101,7 +102,7 @@ LOOKS = [
 
 @full
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", ["/", "/try?example=conflict&policy=strict", "/try?blank", "/traces", "/traces?since=2999-01-01", "/traces/trace-0000-console", "/traces/nothing", "/review", "/review?queue=disagreements", "/overview", "/rollout"])  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/try?example=conflict&policy=strict", "/try?blank", "/traces", "/traces?since=2999-01-01", "/traces/trace-0000-console", "/traces/nothing", "/review", "/review?queue=disagreements", "/overview", "/policy", "/chat", "/chat?q=leave", "/rollout"])  # fmt: skip
 def test_axe_finds_nothing_to_object_to(console: Service, new_page: NewPage, path: str, look: dict[str, Any]) -> None:
     """WCAG 2.2 AA as far as a program can tell, with everything unfolded; and no page is wider than its window."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -149,7 +150,7 @@ def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: 
     """An operator reads what is missing, goes on with a reason, sees it in the record, and goes back."""
     policy = tmp_path / "policy.yaml"
     policy.write_text("mode: monitor\n", encoding="utf-8")
-    with running(tmp_path / "data", {"STILLME_POLICY": str(policy)}) as service:
+    with running(tmp_path / "data", {"STILLME_POLICY": str(policy), "STILLME_REQUEST_TIMEOUT_S": "900"}) as service:
         fill(service, verdicts())
         page = new_page(service, "/rollout")
         assert page.locator(".checks .failed, .checks .unknown").count() > 0
@@ -166,6 +167,95 @@ def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: 
         page.wait_for_selector("text=Too many notes.")
 
     assert policy.read_text(encoding="utf-8") == "mode: monitor\n"
+
+
+# an operator and the policy
+
+
+@full
+def test_an_operator_edits_the_policy_and_rolls_it_back(tmp_path: Path, new_page: NewPage) -> None:
+    """Sees a mistake at its line as it is typed, mends it, sees which verdicts would flip and opens one, saves, and goes back."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("mode: monitor\n", encoding="utf-8")
+    with running(tmp_path / "data", {"STILLME_POLICY": str(policy), "STILLME_REQUEST_TIMEOUT_S": "900"}) as service:
+        fill(service, verdicts())
+        page = new_page(service, "/policy")
+        page.fill("#policy-text", "mode: monitor\nvalidators:\n  FactualHallucinationValidator:\n    gate: sotf\n")
+        page.wait_for_selector(".gutter b.bad")
+        assert page.inner_text(".gutter b.bad") == "4"
+        page.click("[data-line='4']")
+        assert page.evaluate("document.activeElement.id") == "policy-text"
+        assert page.evaluate("getSelection().toString()") == "    gate: sotf"
+
+        page.fill("#policy-text", "mode: monitor\nvalidators:\n  FactualHallucinationValidator:\n    gate: soft\n")
+        page.wait_for_selector(".checked .diff")
+        assert page.locator(".gutter b.bad").count() == 0
+        page.click("button[value=what-if]")
+        page.wait_for_selector("#what-if")
+        assert "1 of 3 decisions" in page.inner_text("#what-if-title")
+        with page.context.expect_page() as opened:
+            page.click("#what-if .row-link")
+        opened.value.wait_for_url("**/traces/trace-*")
+        opened.value.close()
+        page.fill("#why", "Refusals of returns were too many.")
+        page.click("button[value=save]")
+        page.wait_for_selector("aside >> text=Refusals of returns were too many.")
+        assert "gate: soft" in policy.read_text(encoding="utf-8")
+
+        page.click("aside .review >> nth=1 >> a")
+        page.fill("#why", "It let a wrong number through.")
+        page.click("text=Roll back to this version")
+        page.wait_for_selector("aside >> text=It let a wrong number through.")
+
+    assert policy.read_text(encoding="utf-8") == "mode: monitor\n"
+
+
+# a person who asks
+
+HANDBOOK = "# Leave\n\nNew staff get 14 days of paid leave in the first year. Unused leave expires on 31 March.\n"
+SAYS = "New staff get 14 days of paid leave in the first year [1]. Unused leave can be sold for 900 euros [1]."
+
+
+def test_a_person_drops_a_document_asks_and_sees_a_withheld_claim(tmp_path: Path, new_page: NewPage) -> None:
+    """The true claim is shown, the invented one never reaches the browser, the source stands beside it; then the document is deleted."""
+    with Upstream(stream(*(f"{word} " for word in SAYS.split()))) as model:
+        local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
+        with running(tmp_path / "data", local) as service:
+            page = new_page(service, "/chat")
+            page.set_input_files(
+                "#file", {"name": "leave.md", "mimeType": "text/markdown", "buffer": HANDBOOK.encode()}
+            )
+            page.wait_for_selector(".documents >> text=leave.md")
+            page.fill("#message", "How many days of paid leave do new staff get?")
+            page.keyboard.press("Enter")
+            page.wait_for_selector(".turn [data-decision]:visible")
+            assert "14 days" in page.inner_text(".answered")
+            assert page.inner_text(".withheld").endswith("Claims: 1")
+            assert "900 euros" not in page.content()
+            assert "leave.md" in page.inner_text("#sources")
+            page.click("[data-trace]")
+            page.wait_for_url("**/traces/trace-*")
+            assert "900 euros" in page.inner_text("main")
+            page.goto("/chat")
+            page.click(".documents button")
+            page.click(".documents button")
+            page.wait_for_selector("#documents .none")
+
+
+@full
+def test_a_file_is_dropped_and_one_that_cannot_be_read_says_why(tmp_path: Path, new_page: NewPage) -> None:
+    """By drag and drop, with progress."""
+    drop = """(files) => { const data = new DataTransfer();
+      for (const [name, text] of files) data.items.add(new File([text], name));
+      const form = document.querySelector('[data-drop]');
+      for (const kind of ['dragenter', 'dragover', 'drop']) form.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); }"""
+    with running(tmp_path / "data", {}) as service:
+        page = new_page(service, "/chat", locale="vi-VN")
+        page.evaluate(drop, [["tool.exe", "MZ"], ["so-tay.md", HANDBOOK]])
+        page.wait_for_selector(".uploads .failed")
+        assert "no kind of file" in page.inner_text(".uploads .failed")
+        page.wait_for_selector(".uploads >> text=đã thêm")
+        assert service.get("/v1/documents").json()["documents"] == ["so-tay.md"]
 
 
 # an attacker
@@ -235,6 +325,15 @@ def test_a_hostile_text_does_nothing_on_any_page(hostile: Service, new_page: New
     page.fill("#f-text", payload)
     page.keyboard.press("Enter")
     page.wait_for_url("**/traces?*")
+    unharmed(page, hostile.url)
+    page.goto("/policy")
+    page.fill("#policy-text", f"mode: {payload}")
+    page.wait_for_selector(".gutter b.bad, .checked[data-bad='']")
+    unharmed(page, hostile.url)
+    page.goto("/chat")
+    page.fill("#message", f"What is {payload}?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn [data-decision]:visible, .turn .notice")
     unharmed(page, hostile.url)
     page.goto("/review")
     page.fill("#note", payload)

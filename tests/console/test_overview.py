@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 from stillme.console.overview import chart_of
+from stillme.console.words import ConsoleWords
+from stillme.evaluation.rollout.checklist import RolloutEvidence, checks_of
+from stillme.evaluation.rollout.modes import ModeRun
+from stillme.policy import Policy
 from tests.console.conftest import NewVisitor, fill, verdicts
 from tests.service.conftest import Service, Start
 
@@ -90,6 +94,31 @@ def test_a_promotion_is_held_back_until_somebody_gives_a_reason(
         ("monitor", "demotion", "complaints"),
         ("warn", "override", "pilot at one branch"),
     ]
+
+
+def test_the_checklist_speaks_the_language_of_the_reader(console: Service, visitor: NewVisitor) -> None:
+    """What was found, what is asked for and the way out; the words of the record are folded away."""
+    page = visitor(console, "vi").get("/rollout").text
+    shown = re.sub(r"<details class=\"as-recorded\">.*?</details>", "", page, flags=re.DOTALL)
+
+    assert "cần ít nhất" in shown
+    assert "Hãy gán nhãn mẫu hằng tuần" in shown
+    assert not re.search(r"at least|verdicts reviewed|wait for the end", shown)
+    assert "at least" in page
+
+
+def test_every_check_has_words_in_every_language() -> None:
+    """A check that is added later is missed here."""
+    names = {check.name for step in ("warn", "enforce") for check in checks_of(nothing_yet(), step)}
+
+    for language in ("en", "vi"):
+        say = ConsoleWords(language)
+        assert [n for n in sorted(names) if not say.knows(f"checksaid.{n}") or not say.knows(f"checkway.{n}")] == []
+
+
+def nothing_yet() -> RolloutEvidence:
+    """What is known before the first verdict."""
+    return RolloutEvidence(ModeRun(), Policy(), 0, None, None, ())
 
 
 def test_without_a_policy_file_the_page_says_how_to_have_one(console: Service, visitor: NewVisitor) -> None:

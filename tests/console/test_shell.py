@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
+from stillme.audit.chain.seals import new_key_file
 from stillme.console.rendering import ASSETS, asset
 from stillme.console.shell import local_path
 from stillme.languages import language_of, languages
 from tests.console.conftest import NewVisitor, Visitor
-from tests.service.conftest import Service
+from tests.service.conftest import Service, running
 
 Keyed = tuple[Service, dict[str, str]]
-PAGES = ["/", "/try", "/overview", "/traces", "/review", "/rollout", "/sign-in"]
+PAGES = ["/", "/try", "/chat", "/overview", "/traces", "/review", "/policy", "/rollout", "/sign-in"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -154,7 +157,9 @@ def test_a_session_ends_when_it_is_not_used_and_with_its_key(keyed: Keyed, visit
 
     service.parts.keys.revoke("brief")
     with sqlite3.connect(service.folder / "console.db") as database:
-        database.execute("UPDATE session SET seen = ?", (time.time() - service.parts.settings.session_idle_s - 1,))
+        database.execute(
+            "UPDATE stillme_console_session SET seen = ?", (time.time() - service.parts.settings.session_idle_s - 1,)
+        )
     database.close()
 
     assert someone.get("/traces").status_code == 303
@@ -171,6 +176,36 @@ def test_the_file_of_sessions_cannot_be_used_to_sign_in(keyed: Keyed, visitor: N
     kept = b"".join(each.read_bytes() for each in service.folder.glob("console.db*"))
     assert someone.client.cookies["stillme_session"].encode() not in kept
     assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_session_holds_on_every_replica(postgres_url: str, tmp_path: Path, visitor: NewVisitor) -> None:
+    """Two services that share nothing but the server of their audit trail and their keys: no sticky sessions are needed."""
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS replicas CASCADE")
+        connection.execute("CREATE SCHEMA replicas")
+    new_key_file(tmp_path / "seal.key")
+    shared = {
+        "STILLME_AUDIT_STORE": f"{postgres_url}&options=-csearch_path%3Dreplicas",
+        "STILLME_KEYS_FILE": str(tmp_path / "keys.json"),
+    }
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("STILLME_AUDIT_KEY_FILE", str(tmp_path / "seal.key"))
+        with running(tmp_path / "one", shared) as one, running(tmp_path / "two", shared) as two:
+            someone = visitor(one)
+            someone.sign_in(one.parts.keys.create("lan", ["reviewer"]))
+            cookie = {"cookie": f"stillme_session={someone.client.cookies['stillme_session']}"}
+            there = httpx.get(f"{two.url}/traces", headers=cookie, timeout=600)
+            token = someone.token()
+            sent = httpx.post(
+                f"{two.url}/preferences", headers=cookie, data={"form_token": token, "language": "vi"}, timeout=600
+            )
+            someone.send("/sign-out", {})
+            after = httpx.get(f"{two.url}/traces", headers=cookie, timeout=600)
+
+    assert there.status_code == 200
+    assert sent.status_code == 303
+    assert sent.headers["location"] == "/"
+    assert after.status_code == 303
 
 
 @pytest.mark.parametrize(

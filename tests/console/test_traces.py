@@ -23,6 +23,10 @@ TRACE = "trace-0000-console"
         pytest.param("language=vi", 1, id="by language"),
         pytest.param("caller=tests", 3, id="by caller"),
         pytest.param("text=nghi+phep", 1, id="by text, without its accents"),
+        pytest.param("text=PHÉP+trong+năm", 1, id="by a text, whatever its case"),
+        pytest.param("text=gear&decision=answer", 0, id="by a text and a decision that do not meet"),
+        pytest.param("max_score=0.5", 1, id="by a low score"),
+        pytest.param("min_score=0.5", 2, id="by a high score"),
         pytest.param("label=unreviewed", 3, id="by what nobody reviewed"),
         pytest.param("since=2999-01-01", 0, id="by a time to come"),
     ],
@@ -41,6 +45,15 @@ def test_a_bad_filter_is_a_page_that_names_it(console: Service, visitor: NewVisi
 
     assert response.status_code == 422
     assert "&#x27;soon&#x27; is no point in time" in response.text
+
+
+@pytest.mark.parametrize("query", ["text=%3F%21", "min_score=2", "max_score=much"])
+def test_a_filter_that_can_find_nothing_says_why(console: Service, visitor: NewVisitor, query: str) -> None:
+    """A text without a word, a score beyond its scale."""
+    response = visitor(console).get(f"/traces?{query}")
+
+    assert response.status_code == 422
+    assert query.partition("=")[0] in response.text
 
 
 def test_pages_follow_one_another(start: Start, visitor: NewVisitor) -> None:

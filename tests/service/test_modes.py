@@ -92,7 +92,7 @@ def test_what_is_said_is_what_is_done(
         service = start(**known, **environment)
         modes, found = service.get("/readyz").json()["modes"], acted(service)
 
-    assert modes == {**dict.fromkeys(V1, v1), "/api/chat/rag": chat}
+    assert modes == {**dict.fromkeys(V1, v1), "/api/chat/rag": chat, "/api/chat/stream": chat}
     does = {"monitor": WATCHES, "enforce": BLOCKS}
     assert found == {path: does[modes[path]] for path in found}
 
@@ -123,18 +123,19 @@ def test_a_mode_that_is_written_into_a_served_file_is_taken_up(start: Start, tmp
             [
                 f"mode: monitor at {', '.join(V1)}",
                 "mode: not validated at /api/chat/rag",
+                "mode: enforce at /api/chat/stream",
                 "note: chat answers at /api/chat/rag are not validated: ENABLE_VALIDATORS=true turns the validators on",
             ],
             id="as it comes",
         ),
         pytest.param(
             {"ENABLE_VALIDATORS": "true"},
-            [f"mode: monitor at {', '.join(V1)}", "mode: enforce at /api/chat/rag"],
+            [f"mode: monitor at {', '.join(V1)}", "mode: enforce at /api/chat/rag, /api/chat/stream"],
             id="with validators in the chat",
         ),
         pytest.param(
             {"ENABLE_VALIDATORS": "true", "STILLME_POLICY": "book"},
-            [f"mode: enforce at {', '.join(V1)}, /api/chat/rag"],
+            [f"mode: enforce at {', '.join(V1)}, /api/chat/rag, /api/chat/stream"],
             id="book",
         ),
     ],
@@ -162,7 +163,7 @@ def test_the_start_says_that_the_policy_of_the_folder_is_used(tmp_path: Path) ->
 
     assert said == [
         "note: the policy is policy.yaml of this folder; --policy names another",
-        f"mode: warn at {', '.join(V1)}",
+        f"mode: warn at {', '.join(V1)}, /api/chat/stream",
     ]
 
 

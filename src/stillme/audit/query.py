@@ -13,7 +13,7 @@ from stillme.errors import BackendError, InputError, shown
 from stillme.storage.audit.database import BODY, RECORD, Database
 from stillme.text.tokens import fold_text
 
-__all__ = ["SELECTED", "Filter", "moment", "pages", "record_from", "records"]
+__all__ = ["SELECTED", "Filter", "moment", "pages", "record_from", "records", "texts_of"]
 
 PAGE: Final = 500
 LAST: Final = 2**63 - 1
@@ -67,10 +67,7 @@ class Filter:
         """Whether the texts of the record hold the wanted text, whatever the case and the accents."""
         if self.text is None:
             return True
-        entry = record.entry
-        if entry is None or entry.body is None or _is_hashed(entry):
-            return False
-        return fold_text(self.text) in fold_text(_readable(entry.body.text))
+        return record.entry is not None and fold_text(self.text) in fold_text(texts_of(record.entry))
 
 
 def _test(name: str, value: Any) -> tuple[str, Any]:
@@ -87,12 +84,15 @@ def _test(name: str, value: Any) -> tuple[str, Any]:
 
 
 def _is_hashed(entry: Entry) -> bool:
-    return entry.kind in ("verdict", "opening") and bool(json.loads(entry.meta)["content"] == "hashed")
+    may_be = entry.kind in ("verdict", "opening") and '"hashed"' in entry.meta
+    return may_be and bool(json.loads(entry.meta)["content"] == "hashed")
 
 
-def _readable(body: str) -> str:
-    """The texts of a body, one a line, without the escapes of JSON."""
-    return "\n".join(_strings(json.loads(body)))
+def texts_of(entry: Entry) -> str:
+    """The texts of a record, one a line, as far as they are kept as they are."""
+    if entry.body is None or _is_hashed(entry):
+        return ""
+    return "\n".join(_strings(json.loads(entry.body.text)))
 
 
 def _strings(node: Any) -> Iterator[str]:

@@ -18,10 +18,11 @@ from stillme.audit.chain.integrity import verify_store
 from stillme.audit.chain.record import COLUMNS, Entry, compact, instant, storable
 from stillme.audit.chain.seals import Keyring
 from stillme.audit.query import Filter
+from stillme.audit.signatures import block_of
 from stillme.audit.store import AuditStore
 from stillme.errors import BackendError, InputError
 from stillme.policy.sections import Retention, RetentionRule
-from stillme.storage.audit.database import BODY, REASON, RECORD
+from stillme.storage.audit.database import BODY, REASON, RECORD, SIGNATURE
 from stillme.version import __version__
 
 __all__ = ["Pruned", "erase", "prune"]
@@ -59,7 +60,7 @@ def erase(store: AuditStore, wanted: Filter, *, who: str, why: str) -> list[str]
     entry = Entry(
         "erasure", f"erasure-{uuid4()}", instant(), compact(meta), caller=storable(who.strip()), version=__version__
     )
-    store.change(entry, list(_deletions(chosen)))
+    store.change(entry, [*_deletions(chosen), *_outdated(chosen)])
     store.database.forget()
     return [named[seq] for seq in chosen]
 
@@ -184,7 +185,7 @@ def _prefix(store: AuditStore, contents: set[int]) -> dict[str, Any] | None:
         for seq, hash_, kind in rows:
             if kind is None or seq in contents:
                 last = (seq, hash_)
-            elif kind in (*KEPT, "promotion"):
+            elif kind in (*KEPT, "promotion", "policy"):
                 return {"seq": last[0], "hash": last[1]} if last else None
         after = rows[-1][0]
     return {"seq": last[0], "hash": last[1]} if last else None
@@ -206,7 +207,9 @@ def _statements(texts: Sequence[int], contents: Sequence[int], cut: int) -> Iter
         yield f"DELETE FROM {BODY} WHERE seq <= ?", [cut]  # noqa: S608
         yield f"DELETE FROM {RECORD} WHERE seq <= ?", [cut]  # noqa: S608
         yield f"DELETE FROM {REASON} WHERE seq <= ?", [cut]  # noqa: S608
+        yield f"DELETE FROM {SIGNATURE} WHERE block <= ?", [block_of(cut)]  # noqa: S608
     yield from _deletions(texts)
+    yield from _outdated([*texts, *contents])
     blank = ",".join(f"{name} = NULL" for name in COLUMNS)
     for marks, chunk in _chunks(contents):
         yield f"UPDATE {RECORD} SET {blank} WHERE seq IN ({marks})", chunk  # noqa: S608
@@ -216,6 +219,12 @@ def _statements(texts: Sequence[int], contents: Sequence[int], cut: int) -> Iter
 def _deletions(seqs: Sequence[int]) -> Iterator[tuple[str, list[Any]]]:
     for marks, chunk in _chunks(seqs):
         yield f"DELETE FROM {BODY} WHERE seq IN ({marks})", chunk  # noqa: S608
+
+
+def _outdated(seqs: Sequence[int]) -> Iterator[tuple[str, list[Any]]]:
+    """The signatures of these records: they are made anew from what is left."""
+    for marks, chunk in _chunks(sorted({block_of(seq) for seq in seqs})):
+        yield f"DELETE FROM {SIGNATURE} WHERE block IN ({marks})", chunk  # noqa: S608
 
 
 def _chunks(values: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:

@@ -1,36 +1,44 @@
 """Verdicts as lists show them: filtered, by time, a page at a time from where the last one ended.
 
 Every filter has an index with the time beside it, so that a page is a look-up however many records there are. A text is looked for in the
-texts themselves, which no index copies (what is erased is then gone): of a long list only so many records are read at once, and
-the page says how far the search came.
+texts themselves, of which no index keeps a copy; signatures (see `signatures`) say which parts of the chain need not be read. What is left
+is read for so long at most, and the page says how far the search came.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from stillme.audit.chain.record import Record, one_word, storable
-from stillme.audit.query import SELECTED, Filter, moment, record_from
+from stillme.audit.query import SELECTED, moment, record_from, texts_of
 from stillme.audit.review.reviews import LABELS
+from stillme.audit.signatures import BLOCK, COLUMNS, block_of, candidates, folded_words, named, score_of
 from stillme.audit.store import AuditStore
 from stillme.errors import InputError, shown
-from stillme.storage.audit.database import BODY, REASON, RECORD
+from stillme.storage.audit.database import BODY, REASON, RECORD, label_code
 
 __all__ = ["MOST_ROWS", "UNREVIEWED", "Search", "SearchPage", "labels_of", "search"]
 
 Order = Literal["newest", "oldest"]
 MOST_ROWS: Final = 200
-# How many records one request looks through for a text.
-READ_FOR_A_TEXT: Final = 1_000
+# How long one request looks through records, and how many signatures it looks at between two looks at the time.
+READING_S: Final = 0.1
+SIFTED: Final = 250
+# So many blocks are read however long that takes: a store of a few hundred verdicts is searched whole.
+LEAST_READ: Final = 2
 UNREVIEWED: Final = "unreviewed"
-BY_COLUMN: Final = ("decision", "action", "mode", "language", "caller", "band", "domain", "session", "request_id")
+BY_COLUMN: Final = COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Which verdicts are wanted: everything that is said holds; `since` is included, `until` is not."""
+    """Which verdicts are wanted: everything that is said holds; `since` is included, `until` is not.
+
+    `text` is whole words in this order, whatever the case, the accents and the signs between them. A score is that of the weakest claim.
+    """
 
     since: str | None = None
     until: str | None = None
@@ -46,11 +54,13 @@ class Search:
     reason: str | None = None
     label: str | None = None
     text: str | None = None
+    min_score: float | None = None
+    max_score: float | None = None
 
     @property
-    def given(self) -> dict[str, str]:
-        """What is asked for, by name."""
-        return {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
+    def is_read(self) -> bool:
+        """Whether only the records themselves tell."""
+        return bool(self.text) or self.min_score is not None or self.max_score is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,43 +76,118 @@ class SearchPage:
 
 
 def search(
-    store: AuditStore, wanted: Search, *, order: Order = "newest", after: str | None = None, most: int = 50
+    store: AuditStore,
+    wanted: Search,
+    *,
+    order: Order = "newest",
+    after: str | None = None,
+    most: int = 50,
+    clock: Callable[[], float] = time.monotonic,
 ) -> SearchPage:
     """A page of the wanted verdicts, which begins behind the place `after` that the page before it gave."""
     if not 1 <= most <= MOST_ROWS:
         raise InputError(f"limit must be from 1 to {MOST_ROWS}, got {most}")
     store.prepare()
-    sql, values = _query(wanted, order, _place(after) if after else None)
-    if not wanted.text:
-        found = _records(store, sql, values, most + 1)
-        return SearchPage(tuple(found[:most]), _cursor(found[most - 1]) if len(found) > most else None)
-    return _with_text(store, Filter(text=wanted.text), sql, values, most)
+    place = _place(after) if after else None
+    if wanted.is_read:
+        return _Reading(store, wanted, order, clock).page(place[1] if place else None, most)
+    sql, values = _query(wanted, order, place)
+    found = _records(store, f"{sql} LIMIT {most + 1}", values)
+    return SearchPage(tuple(found[:most]), _cursor(found[most - 1]) if len(found) > most else None)
 
 
-def _with_text(store: AuditStore, text: Filter, sql: str, values: Sequence[Any], most: int) -> SearchPage:
-    read = _records(store, sql, values, READ_FOR_A_TEXT)
-    found: list[Record] = []
-    for record in read:
-        if text.finds(record):
-            found.append(record)
-            if len(found) == most:
-                return SearchPage(tuple(found), _cursor(record))
-    if len(read) < READ_FOR_A_TEXT:
+def _records(store: AuditStore, sql: str, values: Sequence[Any]) -> list[Record]:
+    return [record_from(row) for row in store.database.rows(sql, values)]
+
+
+class _Reading:
+    """A search for what only the records themselves tell: a text, a score. Block by block, in the order of the chain."""
+
+    def __init__(self, store: AuditStore, wanted: Search, order: Order, clock: Callable[[], float]) -> None:
+        self._store, self._wanted, self._clock = store, wanted, clock
+        self._way = -1 if order == "newest" else 1
+        self._words = folded_words(wanted.text or "")
+        if wanted.text and not self._words:
+            raise InputError(f"text must hold a word, got {shown(wanted.text)}")
+        self._phrase = f" {' '.join(self._words)} "
+        self._tokens = list(dict.fromkeys([*self._words, *_named(wanted)]))
+        self._since = moment(wanted.since) if wanted.since else ""
+        self._until = moment(wanted.until) if wanted.until else ""
+        tests = list(_tests(wanted, "r"))
+        where = " AND ".join(["r.kind = 'verdict'", "r.seq >= ?", "r.seq <= ?", *(test for test, _ in tests)])
+        tables = f"{RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq"
+        way = "DESC" if order == "newest" else "ASC"
+        self._sql = f"SELECT {SELECTED} FROM {tables} WHERE {where} ORDER BY r.seq {way}"  # noqa: S608  (names of ours)
+        self._values = [value for _, given in tests for value in given]
+
+    def page(self, after: int | None, most: int) -> SearchPage:
+        """The next verdicts behind a place of the chain, as many as are found before the time is over."""
+        end = self._clock() + READING_S
+        found: list[Record] = []
+        for number, (low, high, may_hold) in enumerate(self._stretches(after), 1):
+            for record in _records(self._store, self._sql, [low, high, *self._values]) if may_hold else ():
+                if self._takes(record):
+                    found.append(record)
+                    if len(found) == most:
+                        return SearchPage(tuple(found), _cursor(record))
+            edge = low if self._way < 0 else high
+            if number >= LEAST_READ and self._clock() > end and (at := self._time_at(edge)):
+                return SearchPage(tuple(found), f"{at}~{edge}", at)
         return SearchPage(tuple(found), None)
-    return SearchPage(tuple(found), _cursor(read[-1]), _time(read[-1]))
+
+    def _stretches(self, after: int | None) -> Iterator[tuple[int, int, bool]]:
+        """The chain in parts, in order, and whether each may hold what is wanted: those that cannot need not be read."""
+        ends = f"SELECT (SELECT min(seq) FROM {RECORD}), (SELECT max(seq) FROM {RECORD})"  # noqa: S608
+        first, last = self._store.database.rows(ends)[0]
+        if after is not None:
+            first, last = (first, min(last, after - 1)) if self._way < 0 else (max(first, after + 1), last)
+        blocks: Sequence[int] = range(block_of(first), block_of(last) + 1)[:: self._way] if first <= last else ()
+        for start in range(0, len(blocks), SIFTED):
+            some = blocks[start : start + SIFTED]
+            low, high = min(some), max(some)
+            for block in sorted(
+                candidates(self._store, self._tokens, low, high, self._since, self._until), reverse=self._way < 0
+            ):
+                yield max(first, block * BLOCK), min(last, block * BLOCK + BLOCK - 1), True
+            yield max(first, low * BLOCK), min(last, high * BLOCK + BLOCK - 1), False
+
+    def _takes(self, record: Record) -> bool:
+        wanted = self._wanted
+        if wanted.min_score is not None or wanted.max_score is not None:
+            score = score_of(record)
+            if score is None or not (wanted.min_score or 0.0) <= score <= (
+                1.0 if wanted.max_score is None else wanted.max_score
+            ):
+                return False
+        if not self._words:
+            return True
+        return record.entry is not None and self._phrase in f" {' '.join(folded_words(texts_of(record.entry)))} "
+
+    def _time_at(self, seq: int) -> str:
+        sql = f"SELECT at FROM {RECORD} WHERE seq >= ? AND at IS NOT NULL ORDER BY seq LIMIT 1"  # noqa: S608
+        rows = self._store.database.rows(sql, [seq])
+        return rows[0][0] if rows else ""
 
 
-def _records(store: AuditStore, sql: str, values: Sequence[Any], most: int) -> list[Record]:
-    return [record_from(row) for row in store.database.rows(f"{sql} LIMIT {most}", values)]
+def _named(wanted: Search) -> Iterator[str]:
+    """The tokens of values that are filtered by."""
+    for name in BY_COLUMN:
+        if value := getattr(wanted, name):
+            yield named(name, storable(value))
+    if wanted.reason:
+        yield named("reason", one_word(wanted.reason))
 
 
 def _query(wanted: Search, order: Order, place: tuple[str, int] | None) -> tuple[str, list[Any]]:
-    """The statement without its limit; a reason is looked up in its own table, which has the time too."""
-    by = "c" if wanted.reason else "r"
+    """The statement without its limit; a label or a reason is looked up in the table of codes, which has the time too."""
+    label = wanted.label if wanted.label not in (None, UNREVIEWED) else None
+    code = label_code(label) if label else one_word(wanted.reason) if wanted.reason else None
+    by = "c" if code else "r"
     tables = f"{RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq"
-    if wanted.reason:
+    if code:
         tables = f"{REASON} c JOIN {RECORD} r ON r.seq = c.seq LEFT JOIN {BODY} b ON b.seq = r.seq"
-    tests = list(_tests(wanted, by))
+    tests: list[tuple[str, list[Any]]] = [("c.code = ?", [code])] if code else []
+    tests += _tests(wanted, by)
     if place:
         sign = "<" if order == "newest" else ">"
         tests.append((f"({by}.at, {by}.seq) {sign} (?, ?)", list(place)))
@@ -117,8 +202,9 @@ def _tests(wanted: Search, by: str) -> Iterator[tuple[str, list[Any]]]:
         yield f"{by}.at >= ?", [moment(wanted.since)]
     if wanted.until:
         yield f"{by}.at < ?", [moment(wanted.until)]
-    if wanted.reason:
-        yield "c.code = ?", [one_word(wanted.reason)]
+    if wanted.reason and (by == "r" or wanted.label not in (None, UNREVIEWED)):
+        # By its place, not by its code, of which there may be very many: an index on what is computed there is not.
+        yield f"EXISTS (SELECT 1 FROM {REASON} d WHERE d.seq = r.seq AND d.code || '' = ?)", [one_word(wanted.reason)]  # noqa: S608
     for name in BY_COLUMN:
         if value := getattr(wanted, name):
             yield f"r.{name} = ?", [storable(value)]
@@ -132,7 +218,7 @@ def _label_test(label: str) -> tuple[str, list[Any]]:
         return f"NOT EXISTS ({reviews})", []
     if label not in LABELS:
         raise InputError(f"{shown(label)} is no label: {', '.join((*LABELS, UNREVIEWED))}")
-    return f"r.id IN (SELECT v.ref FROM {RECORD} v WHERE v.kind = 'review' AND v.label = ?)", [label]  # noqa: S608
+    return f"EXISTS ({reviews} AND v.label = ?)", [label]
 
 
 def _cursor(record: Record) -> str:

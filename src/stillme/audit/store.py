@@ -35,6 +35,7 @@ from stillme.storage.audit.database import (
     Reading,
     RowsRefusedError,
     Writing,
+    add_labels,
     add_reasons,
     is_current,
     is_store,
@@ -320,6 +321,9 @@ def _insert(writing: Writing, linked: Sequence[Record]) -> None:
         writing.insert(BODY, ("seq", "salt", "text"), bodies)
     add_reasons(
         writing, [(r.seq, e.at, e.reasons) for r in linked if (e := r.entry) and e.kind == "verdict" and e.reasons]
+    )
+    add_labels(
+        writing, [(e.ref, e.label) for r in linked if (e := r.entry) and e.kind == "review" and e.ref and e.label]
     )
 
 

@@ -83,7 +83,8 @@ def _by_day(store: AuditStore, since: str, until: str) -> dict[str, Counter[str]
 
 def _reasons(store: AuditStore, since: str, until: str) -> Counter[str]:
     sql = f"SELECT code, count(*) FROM {REASON} WHERE at >= ? AND at < ? GROUP BY code ORDER BY code"  # noqa: S608
-    return Counter({from_word(code): number for code, number in store.database.rows(sql, [since, until])})
+    found = store.database.rows(sql, [since, until])
+    return Counter({from_word(code): number for code, number in found if " " not in code})  # labels have a space
 
 
 def _newest(store: AuditStore, since: str, until: str) -> tuple[list[float], int, int]:

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import RedirectResponse, Response
 
 from stillme.console.shell import PageError, Visit, form_of, page
+from stillme.console.words import ConsoleWords
 
 __all__ = ["show", "submit"]
 
 MODES: Final = ("monitor", "warn", "enforce")
+
+
+# Checks whose figures are shares.
+SHARES: Final = (
+    "logged_share",
+    "hallucination_escape_rate",
+    "refusal_precision",
+    "source_coverage",
+    "false_refusal_rate",
+)
+# Checks whose figures are points of a hundred.
+POINTS: Final = ("better_than_baseline", "no_worse_than_baseline", "stable")
+TO_LABEL: Final = ("reviews_last_week", "baseline")
+
+
+def _worded(say: ConsoleWords, check: Mapping[str, Any]) -> dict[str, Any]:
+    """A check in the language of the reader: what was found, what is asked for, and the way out."""
+    name, is_unknown = check["name"], check["state"] == "unknown"
+    found = {"value": _figure(name, check["value"]), "threshold": _figure(name, check["threshold"])}
+    way = f"checkway.{'unknown' if is_unknown else name}" if check["way_out"] else ""
+    return {
+        **check,
+        "words": say("checksaid.unknown" if is_unknown else f"checksaid.{name}", **found),
+        "way": say(way) if way else "",
+        "is_to_label": bool(check["way_out"]) and (is_unknown or name in TO_LABEL),
+    }
+
+
+def _figure(name: str, value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return str(value or "–")
+    if name in SHARES:
+        return f"{100 * value:.1f} %"
+    return f"{100 * value:.1f}" if name in POINTS else f"{value:,}"
 
 
 async def show(visit: Visit) -> Response:
@@ -45,6 +81,7 @@ async def _shown(
         "rollout.html",
         status,
         found=found,
+        steps={step: [_worded(visit.say, check) for check in checks] for step, checks in found["checks"].items()},
         modes=MODES,
         place=place,
         ahead=MODES[place + 1] if place + 1 < len(MODES) else "",

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stillme.console import overview, review, rollout, traces, try_it
+from stillme.console import chat, overview, policy, review, rollout, traces, try_it
 from stillme.console.account import Account
 from stillme.console.rendering import ASSETS, asset, asset_address
 from stillme.console.shell import Ask, Handler, Shell, SignIn
@@ -37,6 +37,14 @@ def console_routes(ask: Ask, sign_in: SignIn) -> APIRouter:
         ("GET", "/review", review.show),
         ("POST", "/review", review.submit),
         ("GET", "/overview", overview.show),
+        ("GET", "/chat", chat.show),
+        ("POST", "/chat", chat.ask),
+        ("POST", "/chat/documents", chat.upload),
+        ("POST", "/chat/remove", chat.remove),
+        ("GET", "/policy", policy.show),
+        ("POST", "/policy", policy.submit),
+        ("GET", "/policy/{version}", policy.earlier),
+        ("POST", "/policy/{version}", policy.roll_back),
         ("GET", "/rollout", rollout.show),
         ("POST", "/rollout", rollout.submit),
     ]

@@ -6,6 +6,9 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from email import message_from_bytes
+from email.policy import HTTP
+from itertools import islice
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -52,9 +55,11 @@ HEADERS: Final = {
 # The pages in the order of the menu: name, address, the scope that opens it.
 PAGES: Final = (
     ("try", "/try", "viewer"),
+    ("chat", "/chat", "chat"),
     ("overview", "/overview", "viewer"),
     ("traces", "/traces", "viewer"),
     ("review", "/review", "reviewer"),
+    ("policy", "/policy", "viewer"),
     ("rollout", "/rollout", "viewer"),
 )
 
@@ -65,6 +70,9 @@ class Ask(Protocol):
     def __call__(
         self, request: Request, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None
     ) -> Awaitable[tuple[int, bytes]]: ...
+
+    def passed_on(self, request: Request, method: str, path: str, body: Any = None) -> Response:
+        """The answer of the API as it comes, piece by piece."""
 
 
 class SignIn(Protocol):
@@ -97,9 +105,10 @@ class PageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form, in order; a name may come several times."""
+    """The fields of a form, in order, and its files with their names; a name may come several times."""
 
     fields: Sequence[tuple[str, str]]
+    files: Sequence[tuple[str, bytes]] = ()
 
     def text(self, name: str) -> str:
         """The first value of a name."""
@@ -224,11 +233,30 @@ class Shell:
 async def form_of(visit: Visit) -> Form:
     """The form that was sent."""
     body = await visit.request.body()
+    kind = visit.request.headers.get("content-type", "")
     try:
+        if kind.startswith("multipart/form-data"):
+            return _form_with_files(kind, body)
         text = body.decode()
         return Form(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
     except (UnicodeDecodeError, ValueError):
         raise PageError(400, visit.say("error.unreadable")) from None
+
+
+def _form_with_files(kind: str, body: bytes) -> Form:
+    """A form of several parts, as browsers send files."""
+    message = message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body, policy=HTTP)
+    fields: list[tuple[str, str]] = []
+    files: list[tuple[str, bytes]] = []
+    for part in islice(message.iter_parts(), MOST_FIELDS):
+        content, file = part.get_payload(decode=True), part.get_filename()
+        if not isinstance(content, bytes):
+            raise ValueError("a part of a part")
+        if file is None:
+            fields.append((str(part.get_param("name", "", "content-disposition")), content.decode()))
+        elif file:
+            files.append((file, content))
+    return Form(fields, files)
 
 
 def page(visit: Visit, template: str, status: int = 200, **view: Any) -> Response:

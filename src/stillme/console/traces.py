@@ -22,9 +22,9 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "label": ("unreviewed", "correct", "false_refusal", "missed_hallucination", "wrong_reason", "unclear"),
     "reason": tuple(sorted(reason.value for reason in Reason)),
 }
-TYPED: Final = ("since", "until", "caller", "text")
+TYPED: Final = ("since", "until", "caller", "text", "min_score", "max_score")
 FILTERS: Final = (*CHOICES, "language", *TYPED, "order")
-FINE: Final = ("mode", "band", "language", "caller", "until", "order")
+FINE: Final = ("mode", "band", "min_score", "max_score", "language", "caller", "until", "order")
 """The filters that are folded away until one of them is used."""
 
 

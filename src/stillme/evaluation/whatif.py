@@ -18,7 +18,7 @@ from typing import Final, Literal
 from stillme.audit.chain.record import Entry, Record
 from stillme.audit.query import Filter
 from stillme.audit.review.cases import altered, request_of, verdict_of
-from stillme.audit.review.listing import reviews, text_state
+from stillme.audit.review.listing import newest, reviews, text_state
 from stillme.audit.store import AuditStore
 from stillme.contract import Verdict, VerifyRequest, parse_request
 from stillme.decision import STRICTNESS, asked
@@ -59,10 +59,12 @@ _MISREAD: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionErr
 
 @dataclass(frozen=True, slots=True)
 class RecordedTraffic:
-    """The recorded verdicts of a store that a filter takes."""
+    """The recorded verdicts of a store that a filter takes; with `newest` only so many, and with `reviewed` only those with a label."""
 
     store: AuditStore
     wanted: Filter = field(default_factory=Filter)
+    newest: int | None = None
+    reviewed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +153,18 @@ def what_if(
     as_of: datetime,
     examples: int = 3,
     advance: Callable[[int], None] | None = None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> WhatIf:
     """Judge every request of the source under both policies and count what differs.
 
     `as_of` is the moment for cases that name none; a recorded request keeps its own. `examples` are kept for each direction.
+    Where `is_over` says so between two batches the rest is left unread.
     """
     if examples < 0:
         raise InputError(f"examples must be 0 or more, got {examples}")
     bench, tally = _BothGuards(before, after), _FlipCounts(examples)
     items = _traffic(source) if isinstance(source, RecordedTraffic) else (_of_case(case, as_of) for case in source)
-    while batch := list(islice(items, BATCH)):
+    while not is_over() and (batch := list(islice(items, BATCH))):
         for item, old, new in bench.judged(batch, tally):
             tally.take(item, old, new)
         if advance is not None:
@@ -202,8 +206,13 @@ def _of_case(case: Case, as_of: datetime) -> _Item:
 def _traffic(source: RecordedTraffic) -> Iterator[_Item]:
     store = source.store
     known = opinions(reviews(store, Filter()))
-    for record in store.records(replace(source.wanted, kind="verdict")):
-        if record.entry is not None:
+
+    def keep(record: Record) -> bool:
+        return not source.reviewed or (record.entry is not None and record.entry.id in known)
+
+    wanted = replace(source.wanted, kind="verdict")
+    for record in store.records(wanted) if source.newest is None else newest(store, wanted, source.newest, keep):
+        if record.entry is not None and keep(record):
             yield _of_record(record, record.entry, known.get(record.entry.id))
 
 

@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 
 from stillme.audit import AuditStore
 from stillme.audit.chain.checkpoints import Checkpoints
+from stillme.audit.signatures import Signing
 from stillme.chat.pipeline import ChatPipeline, ChatRequest, guard_from, pipeline_from
 from stillme.chat.router import RouterSettings
 from stillme.chat.settings import ChatSettings
@@ -34,6 +35,8 @@ from stillme.llm.providers import OpenAICompatible
 from stillme.policy.reader import PRESETS
 from stillme.service.auth import Keys
 from stillme.service.chat import Chat
+from stillme.service.chat_stream import ChatQuestion, ChatStream
+from stillme.service.documents import Documents, RemovalRequest
 from stillme.service.inside import Inside
 from stillme.service.limits import Pool
 from stillme.service.metrics import Metrics
@@ -46,11 +49,12 @@ from stillme.service.openai.remembered_calls import shared_calls
 from stillme.service.openai.routes import openai_routes
 from stillme.service.openapi import problems, with_components
 from stillme.service.overview import Overview, PromotionRequest
+from stillme.service.policies import POLICY_BODIES, Policies
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
 from stillme.service.reviews import REVIEW_BODIES, Reviews
-from stillme.service.sessions import KeySignIn, Sessions
+from stillme.service.sessions import KeySignIn, Sessions, sessions_at
 from stillme.service.settings import ServiceSettings
 from stillme.service.telemetry import Telemetry, telemetry_from
 from stillme.service.traces import Traces
@@ -85,6 +89,7 @@ class Parts:
     telemetry: Telemetry | None = None
     upstream: OpenAICompatible | None = None
     checkpoints: Checkpoints | None = None
+    signing: Signing | None = None
     is_ready: bool = False
 
     def warm_up(self) -> None:
@@ -107,8 +112,9 @@ class Parts:
         self.guard.close()
         self.pool.close()
         await self.recording.aclose()
-        if self.checkpoints is not None:
-            self.checkpoints.close()
+        for follower in (self.checkpoints, self.signing):
+            if follower is not None:
+                follower.close()
         self.readiness.close()
         if self.store is not None:
             self.store.close()
@@ -135,8 +141,21 @@ def parts_from(environment: Mapping[str, str], settings: ServiceSettings | None 
     checkpoints = (
         Checkpoints(store, chosen.checkpoints_file, chosen.checkpoint_s) if store and chosen.checkpoint_s else None
     )
+    signing = Signing(store) if store else None
     return Parts(
-        chosen, keys, metrics, pool, guard, pipeline, readiness, recording, store, telemetry, upstream, checkpoints
+        chosen,
+        keys,
+        metrics,
+        pool,
+        guard,
+        pipeline,
+        readiness,
+        recording,
+        store,
+        telemetry,
+        upstream,
+        checkpoints,
+        signing,
     )
 
 
@@ -188,8 +207,9 @@ def create_app(parts: Parts) -> ASGIApp:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         sys.setswitchinterval(SWITCH_S)
         await parts.pool.run(parts.warm_up)
-        if parts.checkpoints is not None:
-            parts.checkpoints.start()
+        for follower in (parts.checkpoints, parts.signing):
+            if follower is not None:
+                follower.start()
         yield
         await parts.close()
 
@@ -205,6 +225,9 @@ def create_app(parts: Parts) -> ASGIApp:
     verification = Verification(parts.guard, parts.pipeline.guard, parts.pool, parts.settings, parts.recording)
     verification.add_to(app)
     Chat(parts.pipeline, parts.pool, parts.settings, parts.metrics).add_to(app)
+    ChatStream(replace(_guarded(parts), guard=parts.pipeline.guard, upstream=None, sources=())).add_to(app)
+    if parts.pipeline.store is not None:
+        Documents(parts.pipeline.store, parts.pool, parts.settings).add_to(app)
     sessions = _add_console(app, parts)
     for routes in (openai_routes, litellm_routes):
         app.include_router(routes(_guarded(parts)))
@@ -233,18 +256,19 @@ def _add_console(app: FastAPI, parts: Parts) -> Sessions:
     Trial(parts.guard, parts.pool, settings).add_to(app)
     Traces(parts.store, parts.guard, parts.pool, settings).add_to(app)
     Reviews(parts.store, parts.pool, settings).add_to(app)
-    Overview(parts.store, parts.guard, parts.pool, settings, _policy_file(parts)).add_to(app)
+    mode, policy_file, guards = parts.pipeline.settings.mode, _policy_file(parts), (parts.guard, parts.pipeline.guard)
+    Overview(parts.store, parts.guard, parts.pool, settings, None if mode else policy_file).add_to(app)
+    Policies(parts.store, guards, parts.pool, settings, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
-    sessions = Sessions(file, settings.session_idle_s, settings.session_longest_s)
+    sessions = sessions_at(settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)
     app.include_router(console_routes(Inside(app), KeySignIn(parts.keys, sessions)))
     return sessions
 
 
 def _policy_file(parts: Parts) -> Path | None:
-    """The file of the policy in force, where its own mode is the one in force."""
-    chat = parts.pipeline.settings
-    is_file = chat.policy_source is not None and chat.policy_source not in PRESETS
-    return Path(str(chat.policy_source)) if is_file and not chat.mode else None
+    """The file of the policy in force, if it is one."""
+    source = parts.pipeline.settings.policy_source
+    return Path(source) if source is not None and source not in PRESETS else None
 
 
 def _guarded(parts: Parts) -> GuardedParts:
@@ -359,7 +383,10 @@ def _describe(app: FastAPI) -> None:
                 GuardrailRequest,
                 TrialRequest,
                 PromotionRequest,
+                ChatQuestion,
+                RemovalRequest,
                 *REVIEW_BODIES,
+                *POLICY_BODIES,
             )
         return app.openapi_schema
 

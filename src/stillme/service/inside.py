@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.types import ASGIApp, Message, Scope
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stillme.service.auth import ApiKey, scope_of
 from stillme.service.problems import Problem
@@ -32,12 +33,12 @@ class Inside:
         refusal = _refusal(request.scope, path)
         if refusal is not None:
             return refusal.status, bytes(refusal.response().body)
-        sent = b"" if body is None else json.dumps(body).encode()
+        sent, kind = _written(body)
         waiting: list[Message] = [{"type": "http.request", "body": sent, "more_body": False}]
         status, parts = 500, list[bytes]()
 
         async def receive() -> Message:
-            return waiting.pop() if waiting else {"type": "http.disconnect"}
+            return waiting.pop() if waiting else await request.receive()
 
         async def send(message: Message) -> None:
             nonlocal status
@@ -46,8 +47,44 @@ class Inside:
             else:
                 parts.append(message.get("body", b""))
 
-        await self.app(_scope(request.scope, method, path, query or {}), receive, send)
+        await self.app(_scope(request.scope, method, path, query or {}, kind), receive, send)
         return status, b"".join(parts)
+
+    def passed_on(self, request: Request, method: str, path: str, body: Any = None) -> Response:
+        """What the API answers as it comes: whoever leaves before its end ends it there too."""
+        refusal = _refusal(request.scope, path)
+        return refusal.response() if refusal is not None else _PassedOn(self.app, method, path, body)
+
+
+class _PassedOn(Response):
+    """A response that the API makes; its own headers are added to those of the API."""
+
+    def __init__(self, app: ASGIApp, method: str, path: str, body: Any) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self._app, self._method, self._path = app, method, path
+        self._sent, self._kind = _written(body)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Ask, and hand on whatever comes."""
+        waiting: list[Message] = [{"type": "http.request", "body": self._sent, "more_body": False}]
+
+        async def received() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *self.raw_headers]}
+            await send(message)
+
+        await self._app(_scope(scope, self._method, self._path, {}, self._kind), received, sent)
+
+
+def _written(body: Any) -> tuple[bytes, str]:
+    """A body as it is sent, and its type: bytes are a file."""
+    if isinstance(body, bytes):
+        return body, "application/octet-stream"
+    return (b"" if body is None else json.dumps(body).encode()), "application/json"
 
 
 def _refusal(scope: Scope, path: str) -> Problem | None:
@@ -63,7 +100,7 @@ def _refusal(scope: Scope, path: str) -> Problem | None:
     return None
 
 
-def _scope(outer: Scope, method: str, path: str, query: Mapping[str, str]) -> Scope:
+def _scope(outer: Scope, method: str, path: str, query: Mapping[str, str], kind: str) -> Scope:
     kept = {name: outer[name] for name in PASSED_ON if name in outer}
     return {
         "type": "http",
@@ -73,7 +110,7 @@ def _scope(outer: Scope, method: str, path: str, query: Mapping[str, str]) -> Sc
         "raw_path": path.encode(),
         "root_path": "",
         "query_string": urlencode(query).encode(),
-        "headers": [(b"content-type", b"application/json"), (b"host", b"inside")],
+        "headers": [(b"content-type", kind.encode()), (b"host", b"inside")],
         "state": {},
         **kept,
     }

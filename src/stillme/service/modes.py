@@ -18,9 +18,10 @@ VERIFYING: Final = (
     "/beta/litellm_basic_guardrail_api",
 )
 CHAT: Final = "/api/chat/rag"
+STREAM: Final = "/api/chat/stream"
 OFF: Final = "not validated"
 
 
 def endpoint_modes(verify: Policy, chat: Policy, *, validates: bool) -> dict[str, str]:
-    """The mode of each endpoint that delivers or judges answers, by path; a chat without validators has none."""
-    return dict.fromkeys(VERIFYING, verify.mode) | {CHAT: chat.mode if validates else OFF}
+    """The mode of each endpoint that delivers or judges answers, by path; a chat without validators has none, its stream always has."""
+    return dict.fromkeys(VERIFYING, verify.mode) | {CHAT: chat.mode if validates else OFF, STREAM: chat.mode}

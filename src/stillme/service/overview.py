@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stillme.audit import AuditStore, Filter
-from stillme.audit.review.listing import newest
+from stillme.audit import AuditStore
+from stillme.audit.review.listing import latest
 from stillme.audit.traffic import MOST_DAYS, traffic_of
 from stillme.errors import InputError
 from stillme.evaluation.rollout.promotion import demote, promote
@@ -181,7 +181,7 @@ def _figures(window: WeeksWindow | None) -> list[dict[str, Any]]:
 def _history(store: AuditStore) -> list[dict[str, Any]]:
     """The steps so far, the newest first."""
     found = []
-    for record in newest(store, Filter(kind="promotion"), 20):
+    for record in latest(store, "promotion", 20):
         if record.entry is not None:
             meta = json.loads(record.entry.meta)
             step = {"from": meta.get("from"), "to": meta.get("to"), "why": meta.get("why")}

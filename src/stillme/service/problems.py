@@ -46,7 +46,7 @@ TITLES: Final = {
 OPENAI: Final = "/v1/"
 NATIVE: Final = (
     "/v1/verify", "/v1/precheck", "/v1/policy", "/v1/reasons", "/v1/validators", "/v1/search", "/v1/try", "/v1/traces",
-    "/v1/reviews", "/v1/appeals", "/v1/overview", "/v1/rollout",
+    "/v1/reviews", "/v1/appeals", "/v1/overview", "/v1/rollout", "/v1/documents",
 )  # fmt: skip
 TYPES: Final = {
     401: "authentication_error",

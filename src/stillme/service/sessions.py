@@ -1,6 +1,7 @@
 """Who is signed in to the console: a random token in a cookie stands for an API key, as long as it is used and the key is not revoked.
 
-The file holds hashes of tokens, so that whoever reads it cannot sign in. All processes of a service share it.
+The table holds hashes of tokens, so that whoever reads it cannot sign in. All processes of a service share it, on every machine where
+the audit trail is on a server.
 """
 
 from __future__ import annotations
@@ -8,35 +9,36 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from stillme.errors import BackendError
 from stillme.service.auth import Keys
-from stillme.storage.sqlite import advice, make_private, write_ahead
+from stillme.storage.side_tables import Execute, Run, side_tables
 
-__all__ = ["COOKIE", "KeySignIn", "Sessions"]
+__all__ = ["COOKIE", "KeySignIn", "Sessions", "sessions_at"]
 
 COOKIE: Final = "stillme_session"
-TIMEOUT_S: Final = 5.0
 # A session that is used is written down so often at most.
 SEEN_EVERY_S: Final = 30.0
-SCHEMA: Final = (
-    "CREATE TABLE IF NOT EXISTS session (token TEXT PRIMARY KEY, key TEXT NOT NULL, begun REAL NOT NULL, seen REAL NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS secret (only_one INTEGER PRIMARY KEY, value TEXT NOT NULL)",
+SESSION: Final = "stillme_console_session"
+SECRET: Final = "stillme_console_secret"  # noqa: S105  (the name of a table)
+COLUMNS: Final = (
+    "token TEXT PRIMARY KEY, key TEXT NOT NULL, begun DOUBLE PRECISION NOT NULL, seen DOUBLE PRECISION NOT NULL"
 )
+CREATED: Final = (
+    f"CREATE TABLE IF NOT EXISTS {SESSION} ({COLUMNS})",
+    f"CREATE TABLE IF NOT EXISTS {SECRET} (only_one INTEGER PRIMARY KEY, value TEXT NOT NULL)",
+)
+ENDED: Final = f"DELETE FROM {SESSION} WHERE token = ?"  # noqa: S608
 
 
 @dataclass(slots=True)
 class Sessions:
-    """The sessions in a file; one ends after `idle_s` without a request, after `longest_s` in any case, and with its key."""
+    """The sessions of a service; one ends after `idle_s` without a request, after `longest_s` in any case, and with its key."""
 
-    path: Path
+    execute: Execute
     idle_s: float
     longest_s: float
     _secret: bytes = b""
@@ -44,32 +46,22 @@ class Sessions:
     def begin(self, key: str) -> str:
         """A new session for a key, by its id; what is returned is for the cookie alone."""
         token, now = secrets.token_urlsafe(32), time.time()
-        with self._opened() as database:
-            database.execute("DELETE FROM session WHERE seen < ? OR begun < ?", self._oldest(now))
-            database.execute("INSERT INTO session VALUES (?, ?, ?, ?)", (_hash(token), key, now, now))
+
+        def work(run: Run) -> None:
+            run(f"DELETE FROM {SESSION} WHERE seen < ? OR begun < ?", self._oldest(now))  # noqa: S608  (a name of ours)
+            run(f"INSERT INTO {SESSION} VALUES (?, ?, ?, ?)", (_hash(token), key, now, now))  # noqa: S608
+
+        self.execute(work)
         return token
 
     def key_of(self, token: str) -> str | None:
         """The id of the key that a session was begun with, if it has not ended; a request keeps it going."""
-        if not token or not self.path.exists():
-            return None
-        now = time.time()
-        with self._opened() as database:
-            row = database.execute("SELECT key, begun, seen FROM session WHERE token = ?", (_hash(token),)).fetchone()
-            if row is None:
-                return None
-            oldest_seen, oldest_begun = self._oldest(now)
-            if row[2] < oldest_seen or row[1] < oldest_begun:
-                database.execute("DELETE FROM session WHERE token = ?", (_hash(token),))
-                return None
-            if now - row[2] > min(SEEN_EVERY_S, self.idle_s / 10):
-                database.execute("UPDATE session SET seen = ? WHERE token = ?", (now, _hash(token)))
-        return str(row[0])
+        found: str | None = self.execute(lambda run: self._found(run, _hash(token))) if token else None
+        return found
 
     def end(self, token: str) -> None:
         """Sign out: the token opens nothing any more, wherever else it was copied to."""
-        with self._opened() as database:
-            database.execute("DELETE FROM session WHERE token = ?", (_hash(token),))
+        self.execute(lambda run: run(ENDED, (_hash(token),)))
 
     def form_token(self, token: str) -> str:
         """What a form has to carry to be taken from whoever has this cookie."""
@@ -79,28 +71,38 @@ class Sessions:
         """Whether a form carries it."""
         return bool(token) and hmac.compare_digest(self.form_token(token).encode(), given.encode())
 
+    def _found(self, run: Run, name: str) -> str | None:
+        now = time.time()
+        rows = run(f"SELECT key, begun, seen FROM {SESSION} WHERE token = ?", (name,))  # noqa: S608
+        if not rows:
+            return None
+        key, begun, seen = rows[0]
+        oldest_seen, oldest_begun = self._oldest(now)
+        if seen < oldest_seen or begun < oldest_begun:
+            run(ENDED, (name,))
+            return None
+        if now - seen > min(SEEN_EVERY_S, self.idle_s / 10):
+            run(f"UPDATE {SESSION} SET seen = ? WHERE token = ?", (now, name))  # noqa: S608
+        return str(key)
+
     def _oldest(self, now: float) -> tuple[float, float]:
         return now - self.idle_s, now - self.longest_s
 
     def _key(self) -> bytes:
         if not self._secret:
-            with self._opened() as database:
-                database.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_hex(32),))
-                self._secret = bytes.fromhex(database.execute("SELECT value FROM secret").fetchone()[0])
+            self._secret = bytes.fromhex(self.execute(_shared_secret))
         return self._secret
 
-    @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        try:
-            if not self.path.exists():
-                make_private(self.path)
-            with closing(sqlite3.connect(self.path, timeout=TIMEOUT_S, isolation_level=None)) as database:
-                write_ahead(database, TIMEOUT_S)
-                for statement in SCHEMA:
-                    database.execute(statement)
-                yield database
-        except sqlite3.Error as error:
-            raise BackendError(f"the sessions in {self.path} cannot be kept: {advice(error)}") from None
+
+def sessions_at(store: str | None, file: Path, idle_s: float, longest_s: float) -> Sessions:
+    """The sessions on the server that the audit trail is on, so that any replica knows them, else in the file."""
+    return Sessions(side_tables(store, file, CREATED, "the sessions of the console"), idle_s, longest_s)
+
+
+def _shared_secret(run: Run) -> str:
+    """What forms are signed with: made once, by whichever process is first."""
+    run(f"INSERT INTO {SECRET} VALUES (1, ?) ON CONFLICT DO NOTHING", (secrets.token_hex(32),))  # noqa: S608
+    return str(run(f"SELECT value FROM {SECRET}", ())[0][0])  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,8 @@ class Traces:
         reason: str | None = None,
         label: str | None = None,
         text: str | None = None,
+        min_score: Annotated[float | None, Query(ge=0, le=1)] = None,
+        max_score: Annotated[float | None, Query(ge=0, le=1)] = None,
         order: Literal["newest", "oldest"] = "newest",
         after: str | None = None,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -110,6 +112,8 @@ class Traces:
             reason,
             label,
             text,
+            min_score,
+            max_score,
         )
         return await self._work(lambda store: _page(store, wanted, order, after, limit))
 

@@ -131,7 +131,7 @@ class _Accounts:
 def _account(record: Record) -> _Accounts | None:
     """What one record says is gone; None where that cannot be read."""
     entry = record.entry
-    if entry is None or entry.kind in ("verdict", "opening", "review", "appeal", "promotion"):
+    if entry is None or entry.kind in ("verdict", "opening", "review", "appeal", "promotion", "policy"):
         return _NOTHING
     try:
         meta: dict[str, Any] = json.loads(entry.meta)

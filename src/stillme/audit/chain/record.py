@@ -36,7 +36,7 @@ __all__ = [
     "storable",
 ]
 
-Kind = Literal["store", "verdict", "opening", "review", "appeal", "erasure", "tombstone", "promotion"]
+Kind = Literal["store", "verdict", "opening", "review", "appeal", "erasure", "tombstone", "promotion", "policy"]
 ZERO: Final = "0" * 64
 FORMAT: Final = "stillme-audit-1"
 

@@ -9,15 +9,26 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from stillme.audit.chain.record import COLUMNS, Entry, Record, from_word
-from stillme.audit.query import Filter, records
+from stillme.audit.query import SELECTED, Filter, record_from, records
 from stillme.audit.review.agreement import Review
 from stillme.audit.review.reviews import labelled_claims
 from stillme.audit.review.sampling import Candidate
 from stillme.audit.store import AuditStore
 from stillme.errors import BackendError
-from stillme.storage.audit.database import RECORD
+from stillme.storage.audit.database import BODY, RECORD
 
-__all__ = ["TextState", "candidates", "count", "labels", "newest", "reviews", "row_of", "text_state", "unfinished"]
+__all__ = [
+    "TextState",
+    "candidates",
+    "count",
+    "labels",
+    "latest",
+    "newest",
+    "reviews",
+    "row_of",
+    "text_state",
+    "unfinished",
+]
 
 TextState = Literal["kept", "redacted", "hashed", "not kept", "gone", "none"]
 # How many places of the chain are looked at first; four times as many each time nothing is found.
@@ -31,6 +42,16 @@ def newest(
     """The wanted records that `keep` takes, the newest first, at most so many; older ones are not read."""
     found = filter(keep, _backwards(store, wanted)) if keep else _backwards(store, wanted)
     return islice(found, most)
+
+
+def latest(store: AuditStore, kind: Literal["promotion", "policy"], most: int) -> list[Record]:
+    """The newest records of a kind that has an index of its own."""
+    store.prepare()
+    sql = (
+        f"SELECT {SELECTED} FROM {RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq "  # noqa: S608  (names of ours)
+        f"WHERE r.kind = '{kind}' ORDER BY r.seq DESC LIMIT {most:d}"
+    )
+    return [record_from(row) for row in store.database.rows(sql)]
 
 
 def _backwards(store: AuditStore, wanted: Filter) -> Iterator[Record]:

@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 DECISION_STYLE: Final = {"answer": "green", "refuse": "red", "ask_clarify": "blue"}
-SIGNED: Final = ("review", "appeal", "erasure", "promotion")
+SIGNED: Final = ("review", "appeal", "erasure", "promotion", "policy")
 SHORT_ID: Final = len("trace-") + 8
 LONGEST_VALUE: Final = 300
 MOST_MONTHS: Final = 24

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export", "list_", "show", "stats"]
 
-KINDS = ("verdict", "opening", "review", "appeal", "erasure", "tombstone", "promotion", "store", "all")
+KINDS = ("verdict", "opening", "review", "appeal", "erasure", "tombstone", "promotion", "policy", "store", "all")
 FORMATS = ("jsonl", "csv", "parquet")
 STDOUT = "-"
 

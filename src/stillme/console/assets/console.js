@@ -90,6 +90,215 @@ if (live) {
   });
 }
 
+// Chat: what was let through is shown as it comes; nothing of it is ever put in as markup.
+const fresh = (name) => document.getElementById(name).content.firstElementChild.cloneNode(true);
+async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const kind = /^event: (\w+)/.exec(block)?.[1];
+      const data = /^data: (.*)$/m.exec(block)?.[1];
+      if (kind && data) yield [kind, JSON.parse(data)];
+    }
+  }
+}
+const talk = document.querySelector("form[data-chat]");
+if (talk) {
+  const log = document.getElementById("talk");
+  const turns = [];
+  const showSources = (given) => {
+    const list = given.map((each, n) => {
+      const made = fresh("source");
+      made.querySelector(".number").textContent = n + 1;
+      made.querySelector("bdi").textContent = each.source_id;
+      made.querySelector(".title").textContent = each.title ?? "";
+      made.querySelector(".text").textContent = each.text;
+      return made;
+    });
+    if (list.length) document.getElementById("sources").replaceChildren(...list);
+  };
+  const conclude = (turn, verdict) => {
+    const pieces = turn.querySelectorAll(".piece");
+    if (verdict.delivery.stopped && pieces.length) {
+      const last = pieces[pieces.length - 1];
+      const instead = turn.querySelector(".instead");
+      instead.textContent = last.textContent.trim();
+      instead.hidden = false;
+      last.remove();
+      const hidden = verdict.claims.filter((claim) => claim.end > verdict.delivery.released[1]).length;
+      const words = turn.querySelector(".withheld .words");
+      words.textContent = words.dataset.words.replace("#", hidden);
+      turn.querySelector(".withheld").hidden = hidden === 0;
+    }
+    const shown = verdict.delivery.stopped ? [] : verdict.claims.filter((claim) => ["unsupported", "contradicted"].includes(claim.status));
+    const flagged = turn.querySelector(".flagged");
+    flagged.hidden = shown.length === 0;
+    flagged.querySelector("ul").replaceChildren(...shown.map((claim) => {
+      const item = document.createElement("li");
+      item.textContent = claim.text;
+      return item;
+    }));
+    turn.querySelector(`[data-decision="${CSS.escape(verdict.decision)}"]`)?.removeAttribute("hidden");
+    turn.querySelector("[data-unverified]").hidden = verdict.verified;
+    for (const each of turn.querySelectorAll("[data-status]")) {
+      const count = verdict.claims.filter((claim) => claim.status === each.dataset.status).length;
+      each.querySelector("b").textContent = count;
+      each.hidden = count === 0;
+    }
+    const trace = turn.querySelector("[data-trace]");
+    if (trace && verdict.validator_trace_id) {
+      trace.href = `/traces/${encodeURIComponent(verdict.validator_trace_id)}`;
+      trace.hidden = false;
+    }
+  };
+  const follow = async (turn, response) => {
+    let ended = false;
+    for await (const [kind, data] of eventsOf(response)) {
+      if (kind === "sources") showSources(data.sources);
+      if (kind === "text") {
+        const piece = document.createElement("span");
+        piece.className = "piece";
+        piece.textContent = data.text;
+        turn.querySelector(".answered").append(piece);
+      }
+      if (kind === "verdict") { ended = true; conclude(turn, data); }
+    }
+    return ended;
+  };
+  talk.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const field = talk.elements.message;
+    const question = field.value.trim();
+    if (!question || talk.busy) return;
+    talk.busy = true;
+    talk.elements.conversation.value = JSON.stringify(turns);
+    const body = new URLSearchParams(new FormData(talk));
+    const turn = fresh("turn");
+    turn.querySelector(".asked").textContent = question;
+    log.querySelector("ol").append(turn);
+    turn.scrollIntoView({ block: "nearest" });
+    let problem = log.dataset.failed;
+    try {
+      const response = await fetch(talk.action, { method: "POST", body, headers: { "x-fragment": "1" } });
+      if (response.redirected) { location.assign(response.url); return; }
+      if (response.ok) {
+        problem = (await follow(turn, response)) ? "" : log.dataset.broken;
+        if (!problem) field.value = "";
+      } else problem = (await response.json()).detail ?? problem;
+    } catch { /* the words for it stand ready */ }
+    turn.querySelector(".waiting").remove();
+    if (problem) {
+      const note = document.createElement("p");
+      note.className = "notice bad";
+      note.textContent = problem;
+      turn.append(note);
+    } else {
+      turns.push({ role: "user", content: question }, { role: "assistant", content: turn.querySelector(".answered").textContent || turn.querySelector(".instead").textContent });
+    }
+    talk.busy = false;
+    field.focus();
+  });
+  talk.elements.message.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); talk.requestSubmit(); }
+  });
+}
+
+// Documents: dropped or chosen, each with its progress.
+const drop = document.querySelector("form[data-drop]");
+if (drop) {
+  const token = drop.elements.form_token.value;
+  const send = (file) => new Promise((done) => {
+    const row = fresh("upload");
+    const bar = row.querySelector("progress");
+    const words = row.querySelector(".words");
+    row.querySelector(".file-name").textContent = file.name;
+    drop.querySelector(".uploads").append(row);
+    const request = new XMLHttpRequest();
+    const body = new FormData();
+    body.append("form_token", token);
+    body.append("file", file);
+    request.open("POST", drop.action);
+    request.setRequestHeader("x-fragment", "1");
+    request.responseType = "json";
+    request.upload.addEventListener("progress", (event) => { if (event.lengthComputable) bar.value = 0.9 * event.loaded / event.total; });
+    request.addEventListener("loadend", () => {
+      const result = request.response?.files?.[0];
+      bar.value = 1;
+      words.textContent = result?.words ?? document.getElementById("talk").dataset.failed;
+      row.classList.toggle("failed", !result || "problem" in result);
+      done(Boolean(result) && !("problem" in result));
+    });
+    request.send(body);
+  });
+  const sendAll = async (files) => {
+    let all = true;
+    for (const file of files) all = (await send(file)) && all;
+    if (all && files.length) location.assign("/chat#documents"), location.reload();
+  };
+  drop.elements.file.addEventListener("change", () => { sendAll([...drop.elements.file.files]); drop.elements.file.value = ""; });
+  drop.querySelector("button").parentElement.hidden = true;
+  drop.addEventListener("submit", (event) => event.preventDefault());
+  for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
+  for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => { event.preventDefault(); sendAll([...event.dataTransfer.files]); });
+}
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-sure]");
+  if (!button || button.dataset.asked) return;
+  event.preventDefault(); // the second click does it
+  button.dataset.asked = "1";
+  button.textContent = button.dataset.sure;
+});
+
+// Policy: the text is checked as it is typed, and the numbers of its lines stand beside it.
+const rules = document.querySelector("form[data-policy]");
+if (rules) {
+  const text = document.getElementById("policy-text");
+  const found = document.getElementById("policy-checked");
+  const gutter = rules.querySelector(".gutter");
+  const number = () => {
+    const bad = new Set((found.querySelector(".checked")?.dataset.bad ?? "").split(" ").filter(Boolean));
+    const lines = text.value.split("\n").map((_, n) => {
+      const each = document.createElement(bad.has(String(n + 1)) ? "b" : "span");
+      each.textContent = n + 1;
+      if (each.tagName === "B") each.className = "bad";
+      return [each, "\n"];
+    });
+    gutter.replaceChildren(...lines.flat());
+    gutter.scrollTop = text.scrollTop;
+    text.setAttribute("aria-invalid", String(bad.size > 0));
+  };
+  const check = async () => {
+    rules.stop?.abort();
+    rules.stop = new AbortController();
+    try {
+      found.replaceChildren(...(await part(rules)).body.childNodes);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      found.textContent = found.dataset.failed;
+    }
+    number();
+  };
+  let pending;
+  text.addEventListener("input", () => { number(); clearTimeout(pending); pending = setTimeout(check, 350); });
+  text.addEventListener("scroll", () => { gutter.scrollTop = text.scrollTop; });
+  found.addEventListener("click", (event) => {
+    const line = Number(event.target.closest?.("[data-line]")?.dataset.line);
+    if (!line) return;
+    event.preventDefault();
+    const start = text.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+    const end = text.value.indexOf("\n", start);
+    text.focus();
+    text.setSelectionRange(start, end < 0 ? text.value.length : end);
+  });
+  document.querySelector("[data-result]")?.focus();
+}
+
 // Review: one key a label; a label that could not be sent waits in this browser and is sent again.
 const desk = document.querySelector("form[data-review]");
 if (desk) {

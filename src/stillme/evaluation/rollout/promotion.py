@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,12 +13,12 @@ from uuid import uuid4
 from stillme.audit.chain.record import Entry, compact, instant, storable
 from stillme.audit.store import AuditStore
 from stillme.contract import Mode
-from stillme.errors import BackendError, InputError, PolicyError, shown
+from stillme.errors import InputError, PolicyError
 from stillme.evaluation.rollout.checklist import Check, next_in_order, same_mode
 from stillme.evaluation.rollout.modes import NEXT, Step
 from stillme.evaluation.rollout.status import Status, rollout_status
 from stillme.policy import Policy
-from stillme.policy.edits import with_value
+from stillme.policy.edits import replacement, with_value
 from stillme.policy.model import policy_from
 from stillme.policy.reader import file_bytes, parsed
 from stillme.version import __version__
@@ -67,7 +66,7 @@ def promote(
     if closed and override is None:
         return Promotion(wanted, status, closed)
     entry = _entry(policy, wanted, checks, by, override if closed else None)
-    with _replacement(path, changed) as put:
+    with replacement(path, changed) as put:
         if file_bytes(path) != content:
             raise InputError(f"{path.name} was changed meanwhile: look at it, and try again")
         store.add([entry])
@@ -85,7 +84,7 @@ def demote(store: AuditStore, file: str | os.PathLike[str], *, by: str, to: Mode
     if MODES.index(to) >= MODES.index(policy.mode):
         raise InputError(f"the policy is in {policy.mode}, which does not come after {to}: nothing to go back from")
     entry = _entry(policy, to, (), by, why, "demotion")
-    with _replacement(path, _changed(content, policy, to, path.name)) as put:
+    with replacement(path, _changed(content, policy, to, path.name)) as put:
         store.add([entry])
         put()
     return entry.id
@@ -136,33 +135,3 @@ def _entry(
         caller=storable(by.strip()),
         version=__version__,
     )
-
-
-@contextmanager
-def _replacement(path: Path, content: bytes) -> Iterator[Callable[[], None]]:
-    """A new file beside the old one, with its owner and permissions; it takes its place when asked, or is gone."""
-    part = path.with_name(f".{path.name}.{uuid4().hex}.part")
-    try:
-        before = path.stat()
-        with part.open("xb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        part.chmod(before.st_mode & 0o7777)
-        if (part.stat().st_uid, part.stat().st_gid) != (before.st_uid, before.st_gid):
-            os.chown(part, before.st_uid, before.st_gid)
-        yield lambda: _put(part, path)
-    except OSError as error:
-        raise BackendError(f"{shown(str(path))} cannot be replaced: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()
-
-
-def _put(part: Path, path: Path) -> None:
-    try:
-        part.replace(path)
-    except OSError as error:
-        raise BackendError(
-            f"{shown(str(path))} is unchanged, although its promotion is recorded: {error.strerror or error}"
-        ) from None

@@ -8,28 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from stillme.contract import RetrievedPassage, Turn
-from stillme.errors import BackendError
 from stillme.service.openai.request_sources import Asked, Taken
-from stillme.storage.places import is_server
-from stillme.storage.postgres import Server
-from stillme.storage.sqlite import advice, make_private, write_ahead
+from stillme.storage.side_tables import Execute, Run, side_tables
 
 __all__ = ["Calls", "RememberedCalls", "SharedCalls", "shared_calls"]
 
 KEPT_S: Final = 900.0
 MOST_SHARED: Final = 20_000
-PATIENCE_S: Final = 5.0
 TABLE: Final = "stillme_litellm_call"
 CREATED: Final = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} (call TEXT PRIMARY KEY, until DOUBLE PRECISION NOT NULL, asked TEXT NOT NULL)"
@@ -43,7 +36,6 @@ KEPT: Final = (
     "ON CONFLICT (call) DO UPDATE SET until = excluded.until, asked = excluded.asked"
 )
 FOUND: Final = f"SELECT asked FROM {TABLE} WHERE call = ? AND until >= ?"  # noqa: S608
-Execute = Callable[[Callable[[Callable[[str, Sequence[Any]], list[Any]]], Any]], Any]
 
 
 class Calls(Protocol):
@@ -103,7 +95,7 @@ class SharedCalls:
             return
         now = time.time()
 
-        def work(run: Callable[[str, Sequence[Any]], list[Any]]) -> None:
+        def work(run: Run) -> None:
             run(FORGOTTEN, (now,))
             run(CROWDED, ())
             run(KEPT, (_key(caller, call), now + self._seconds, _written(asked)))
@@ -122,41 +114,7 @@ def shared_calls(audit_store: str | None, folder: Path) -> Calls:
     """Where calls are kept: beside the audit trail. Where an operator keeps no record, nothing of a call is written either."""
     if audit_store is None:
         return RememberedCalls()
-    if is_server(audit_store):
-        return SharedCalls(_on_server(Server(audit_store, PATIENCE_S, "what LiteLLM's calls asked")))
-    return SharedCalls(_in_file(folder / "calls.db"))
-
-
-def _in_file(path: Path) -> Execute:
-    def execute(work: Callable[[Callable[[str, Sequence[Any]], list[Any]]], Any]) -> Any:
-        try:
-            make_private(path)
-            with closing(sqlite3.connect(path, timeout=PATIENCE_S)) as connection, connection:
-                write_ahead(connection, PATIENCE_S)
-                connection.execute("PRAGMA secure_delete=ON")
-                connection.execute(CREATED)
-                return work(lambda sql, values: connection.execute(sql, values).fetchall())
-        except sqlite3.Error as error:
-            raise BackendError(f"what LiteLLM's calls asked cannot be kept in {path}: {advice(error)}") from error
-
-    return execute
-
-
-def _on_server(server: Server) -> Execute:
-    def execute(work: Callable[[Callable[[str, Sequence[Any]], list[Any]]], Any]) -> Any:
-        try:
-            with server.connect() as connection:
-                connection.limit_s = PATIENCE_S
-                connection.execute(CREATED)
-                return work(lambda sql, values: _rows(connection.execute(sql.replace("?", "%s"), values)))
-        except server.driver.Error as error:
-            raise BackendError(f"{server.name} cannot be reached: {server.advice(error)}") from error
-
-    return execute
-
-
-def _rows(cursor: Any) -> list[Any]:
-    return list(cursor.fetchall()) if cursor.description else []
+    return SharedCalls(side_tables(audit_store, folder / "calls.db", [CREATED], "what LiteLLM's calls asked"))
 
 
 def _key(caller: str | None, call: str) -> str:

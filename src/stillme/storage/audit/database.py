@@ -22,13 +22,16 @@ __all__ = [
     "REASON",
     "RECORD",
     "SCHEMA_TABLE",
+    "SIGNATURE",
     "Database",
     "Reading",
     "RowsRefusedError",
     "Writing",
+    "add_labels",
     "add_reasons",
     "is_current",
     "is_store",
+    "label_code",
     "migrate",
     "migrations",
     "survive_forks",
@@ -39,6 +42,7 @@ BODY: Final = "stillme_audit_body"
 POLICY: Final = "stillme_audit_policy"
 SCHEMA_TABLE: Final = "stillme_audit_schema"
 REASON: Final = "stillme_audit_reason"
+SIGNATURE: Final = "stillme_audit_signature"
 ASSIGNMENT: Final = "stillme_audit_assignment"
 # From this step on reason codes have a table of their own.
 REASONS_SINCE: Final = 2
@@ -147,6 +151,21 @@ def add_reasons(writing: Writing, verdicts: Iterable[tuple[int, str, str]]) -> N
     rows = [(code, at, seq) for seq, at, codes in verdicts for code in codes.split()]
     if rows:
         writing.insert(REASON, ("code", "at", "seq"), rows)
+
+
+def label_code(label: str) -> str:
+    """How a label stands among the reason codes of a verdict: with a space, which no code has."""
+    return f"label {label}"
+
+
+def add_labels(writing: Writing, reviews: Iterable[tuple[str, str]]) -> None:
+    """Write the labels of verdicts, each given by the id of the verdict and the label; one that is there is not written twice."""
+    sql = (
+        f"INSERT INTO {REASON} (code, at, seq) SELECT ?, r.at, r.seq FROM {RECORD} r "  # noqa: S608  (names of ours)
+        f"WHERE r.id = ? AND r.kind = 'verdict' AND NOT EXISTS (SELECT 1 FROM {REASON} c WHERE c.code = ? AND c.seq = r.seq)"
+    )
+    for trace, label in reviews:
+        writing.rows(sql, [label_code(label), trace, label_code(label)])
 
 
 def _fill_reasons(writing: Writing) -> None:

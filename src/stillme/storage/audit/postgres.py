@@ -15,6 +15,7 @@ from stillme.storage.audit.database import (
     REASON,
     RECORD,
     SCHEMA_TABLE,
+    SIGNATURE,
     Result,
     Row,
     RowsRefusedError,
@@ -86,7 +87,7 @@ class PostgresDatabase:
 
     def bytes_used(self) -> int:
         """The tables with their indexes."""
-        tables = (RECORD, BODY, POLICY, REASON, ASSIGNMENT, SCHEMA_TABLE)
+        tables = (RECORD, BODY, POLICY, REASON, SIGNATURE, ASSIGNMENT, SCHEMA_TABLE)
         sizes = self.rows("SELECT " + " + ".join(f"pg_total_relation_size('{table}')" for table in tables))
         return int(sizes[0][0])
 
@@ -100,7 +101,7 @@ class PostgresDatabase:
 
     def vacuum(self) -> None:
         """Rewrite the tables without what was deleted; meanwhile writers wait, or fail in time."""
-        self._alone(*(f"VACUUM (FULL, ANALYZE) {table}" for table in (RECORD, BODY, POLICY, REASON)))
+        self._alone(*(f"VACUUM (FULL, ANALYZE) {table}" for table in (RECORD, BODY, POLICY, REASON, SIGNATURE)))
 
     def close(self) -> None:
         """Close both connections."""
