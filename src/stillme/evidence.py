@@ -49,6 +49,7 @@ DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MANNERS: Final = frozenset({"announcement", "courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
+DANGER: Final = ("given",)
 MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
@@ -209,7 +210,7 @@ class Evidence:
         """What the classifiers suspect of the draft; manners, or a bare yes, sell nothing, feel nothing and take no side."""
         found = self._without_lead_ins(judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed))
         if found.of("given"):
-            found = found.outside([c.span for c in self.claims if c.kind == "courtesy"], ("given",))
+            found = found.outside([c.span for c in self.claims if c.kind == "courtesy"], DANGER)
         if not any(found.of(name) for name in MANNERLY):
             return found
         return found.outside([c.span for c in self.claims if c.assent or c.kind in MANNERS], MANNERLY)
@@ -228,7 +229,7 @@ class Evidence:
         cores = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in led]
         still = {s.sentence.start for s in judge_draft(self.draft, cores, self.draft_language, self.embed).of("given")}
         spans = [claim.span for claim, core in zip(led, cores, strict=True) if core.start not in still]
-        return found.outside(spans, ("given",))
+        return found.outside(spans, DANGER)
 
     @lazy
     def claims(self) -> list[Claim]:
