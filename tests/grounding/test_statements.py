@@ -11,7 +11,8 @@ from stillme.grounding.statements import Statement
 
 def statement(raw: str) -> Statement:
     """The only statement of a text."""
-    (one,) = Passage(1, RetrievedPassage(source_id="s", text=raw)).reading(frozenset()).statements
+    reading, _ = Passage(1, RetrievedPassage(source_id="s", text=raw)).content.read(frozenset())
+    (one,) = reading.statements
     return one
 
 
