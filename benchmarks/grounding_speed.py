@@ -29,6 +29,7 @@ from stillme.errors import BackendError
 from stillme.evidence import Evidence
 from stillme.grounding.grounder import ExactGrounder, Grounder
 from stillme.guard import check_limits
+from stillme.models.recent import Recent
 from stillme.validators.chain import attempt
 
 __all__ = ["KINDS", "QUICK", "Effort", "Forgetting", "composed", "measure_speed"]
@@ -82,15 +83,14 @@ class Forgetting:
 
     def __init__(self) -> None:
         """Finds the models that are loaded."""
-        loaded = [found for found in gc.get_objects() if str(type(found).__module__).startswith("stillme.models.")]
-        self._kept: list[dict[Any, Any]] = [found._remembered for found in loaded if hasattr(found, "_remembered")]
+        self._kept = [found for found in gc.get_objects() if isinstance(found, Recent)]
 
     def __call__(self) -> None:
         for kept in self._kept:
             kept.clear()
 
     def __len__(self) -> int:
-        return sum(map(len, self._kept))
+        return sum(kept.counts.entries for kept in self._kept)
 
 
 # requests

@@ -288,7 +288,7 @@ def damaged(path: Path) -> None:
         pytest.param(garbage, "the file is not a database; choose another path", id="not a database"),
         pytest.param(folder_in_place, "the file cannot be opened; check", id="a folder"),
         pytest.param(
-            newer, "newer version \\(schema step 999, this one knows up to 2\\): upgrade", id="a newer schema"
+            newer, "newer version \\(schema step 999, this one knows up to 3\\): upgrade", id="a newer schema"
         ),
         pytest.param(damaged, "the file is damaged; restore a backup", id="a damaged file"),
     ],
