@@ -232,7 +232,7 @@ def test_human_prints_pages_in_a_pipe_too() -> None:
     result = run("verify", "-", "--human", "--mode", "enforce", stdin=lines(VIETNAMESE))
 
     assert result.exit_code == 10
-    assert result.stdout.startswith(" refuse  block, confidence low, verified\n")
+    assert result.stdout.startswith(" refuse  blocked, confidence low, verified\n")
     assert "(contradicted_claim)" in result.stdout
     assert "Bản nháp mâu thuẫn với tài liệu." in result.stdout
     assert "\x1b" not in result.stdout

@@ -20,7 +20,14 @@ def test_no_request_makes_the_service_fail(start: Start, handbook: Path, tmp_pat
     """Valid and invalid requests of every operation, with the validators on."""
     service = start(STILLME_KNOWLEDGE=str(handbook), ENABLE_VALIDATORS="true", STILLME_MAX_WAITING="1000")
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json", "--checks", CHECKS]
-    options = ["--max-examples", str(rounds(25, 5)), "--generation-deterministic", "--no-color"]
+    options = [
+        "--max-examples",
+        str(rounds(25, 5)),
+        "--generation-deterministic",
+        "--no-color",
+        "--request-timeout",
+        "120",
+    ]
 
     # Beside the project, schemathesis would take up settings of it and of pytest.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore"}

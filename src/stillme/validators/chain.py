@@ -28,6 +28,7 @@ __all__ = ["ConfiguredValidator", "ValidationResult", "ValidatorChain", "attempt
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 NOTED_EVERY_S: Final = 0.05
+EXACT_BELOW_S: Final = 1.0
 OUTCOMES: Final = frozenset({"passed", "flagged", "skipped", "errored"})
 
 
@@ -113,7 +114,7 @@ class _Step:
     def run(self, evidence: Evidence) -> list[Finding]:
         """The findings of the validator, or one that says that it gave none."""
         configured, foreign = self.configured, self.declared.foreign
-        started = STOPWATCH.start()
+        started = STOPWATCH.start(exact=configured.timeout_s < EXACT_BELOW_S)
         call = partial(configured.validator.run, evidence)
         result, problem = _in_thread(call, configured.timeout_s) if foreign else attempt(call)
         elapsed, most = time.perf_counter() - started, configured.timeout_s
@@ -150,10 +151,10 @@ class _Stopwatch(threading.local):
     noted_at = -math.inf
     noted = 0.0
 
-    def start(self) -> float:
-        """The time on the wall at which a step begins."""
+    def start(self, *, exact: bool) -> float:
+        """The time on the wall at which a step begins; exact: a step that may take so little that every bit of it counts."""
         now = time.perf_counter()
-        if now - self.noted_at > NOTED_EVERY_S:
+        if exact or now - self.noted_at > NOTED_EVERY_S:
             self.noted_at, self.noted = now, time.thread_time()
         return now
 
