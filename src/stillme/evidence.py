@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, takewhile
 from numbers import Real
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
 from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
@@ -49,7 +49,7 @@ DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MANNERS: Final = frozenset({"announcement", "courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
-DANGER: Final = ("given",)
+DANGER: Final[tuple[Literal["given"]]] = ("given",)
 MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
