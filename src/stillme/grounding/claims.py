@@ -271,7 +271,7 @@ class _Reader:
         )
 
     def _ends_with_initial(self, s: Sentence) -> bool:
-        """Whether a line of capitals ends with a letter for a name: 'Nguyễn Văn B.'"""
+        """Whether a line of capitals ends with a letter for a name: 'Anna Maria B.'"""
         said = [word for word in self.draft.words[s.first : s.last] if word.text != "."]
         return len(said[-1].text) == 1 and all(word.capital for word in said)
 
