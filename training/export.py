@@ -30,6 +30,7 @@ INPUTS = ("embeddings", "positions", "segments", "groups", "claim_tokens", "clai
 OUTPUTS = ("claim_logits", "token_logits")
 GROUNDING, TABLE, TOKENIZER = "grounding.onnx", "words.npz", "tokenizer.json"
 SMALLEST = 4096
+TURNED = ".turned"
 
 
 def _write_float(model: torch.nn.Module, example: tuple[torch.Tensor, ...], path: Path, **names: Any) -> None:
@@ -55,7 +56,7 @@ def export_grounding(model: GroundingModel, path: Path) -> None:
     axes = dict.fromkeys(INPUTS[:4], by_token)
     axes |= {"claim_tokens": by_claim_token, "token_logits": by_claim_token}
     axes |= {"claim_starts": {0: "claims"}, "claim_logits": {0: "claims"}}
-    _export_int8(model, example, path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes)
+    export_int8(model, example, path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes)
 
 
 def export_table(base: BaseWeights, rows: list[int], path: Path) -> None:
@@ -65,15 +66,40 @@ def export_table(base: BaseWeights, rows: list[int], path: Path) -> None:
     np.savez(path, values=values, scales=scales[:, 0])
 
 
-def _export_int8(model: torch.nn.Module, example: tuple[torch.Tensor, ...], out: Path, **names: Any) -> None:
+def export_int8(model: torch.nn.Module, example: tuple[torch.Tensor, ...], out: Path, **names: Any) -> None:
+    """Write a model whose large weights are stored as int8, each under the name that it has in torch."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "float.onnx"
         _write_float(model, example, path, **names)
         loaded = onnx.load(str(path))
+    name_matrices(loaded.graph, model)
     store_int8(loaded.graph)
     onnx.checker.check_model(loaded)
     out.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(loaded, str(out))
+
+
+def name_matrices(graph: onnx.GraphProto, model: torch.nn.Module) -> None:
+    """Give matrices that the export named anew their names back, with a mark where it stored them the other way round."""
+    known = {}
+    for name, value in model.state_dict().items():
+        if value.ndim == 2:
+            known[_content(value.T.contiguous().numpy())] = f"{name}{TURNED}"
+            known[_content(value.numpy())] = name
+    renamed = {
+        tensor.name: known[values]
+        for tensor in graph.initializer
+        if tensor.name.startswith("onnx::") and (values := _content(numpy_helper.to_array(tensor))) in known
+    }
+    for tensor in graph.initializer:
+        tensor.name = renamed.get(tensor.name, tensor.name)
+    for node in graph.node:
+        for place, name in enumerate(node.input):
+            node.input[place] = renamed.get(name, name)
+
+
+def _content(values: npt.NDArray[np.float32]) -> tuple[tuple[int, ...], bytes]:
+    return values.shape, values.tobytes()
 
 
 def store_int8(graph: onnx.GraphProto) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from training.export import GROUNDING, TABLE, TOKENIZER
+from training.export import TABLE, TOKENIZER
+from training.reading.export import LOWER, UPPER
 
 WEIGHTS = Path(__file__).parents[1] / "src" / "stillme" / "models" / "weights"
 NAME = "stillme-grounding"
@@ -33,8 +34,9 @@ def pieces(tokenizer: dict[str, Any]) -> str:
 def install(model: Path, weights: Path, version: str) -> dict[str, str]:
     """Copy the files that the export has; return the hashes of all that are there."""
     weights.mkdir(parents=True, exist_ok=True)
-    if (model / GROUNDING).exists():
-        shutil.copy(model / GROUNDING, weights / GROUNDING)
+    for name in (LOWER, UPPER):
+        if (model / name).exists():
+            shutil.copy(model / name, weights / name)
     if (model / TOKENIZER).exists():
         (weights / PIECES).write_text(pieces(json.loads((model / TOKENIZER).read_text("utf-8"))), "utf-8")
     if (model / TABLE).exists():

@@ -24,6 +24,7 @@ from stillme.grounding.grounder import ExactGrounder, Grounder, GroundingTask, J
 from stillme.grounding.hedges import find_hedges
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
+from stillme.grounding.question_reading import QuestionReading, read_question
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
@@ -31,7 +32,7 @@ from stillme.grounding.talk import is_remark, only_talks
 from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
-from stillme.questions.ambiguity import Ambiguity, find_ambiguity
+from stillme.questions.ambiguity import Ambiguity, Option, find_ambiguity
 from stillme.questions.answer_language import requested_language
 from stillme.questions.conflicts import PassageConflict, find_conflicts
 from stillme.questions.need import Need, need_of
@@ -173,8 +174,18 @@ class Evidence:
 
     @property
     def ambiguity(self) -> Ambiguity | None:
-        """Why the question cannot be answered as it stands, if so."""
-        return self._shelf.ambiguity
+        """Why the question cannot be answered as it stands, if so: by rule, or before a draft is there as the model reads it."""
+        read = self.question_reading if self._shelf.ambiguity is None else None
+        if read is None or not read.is_open:
+            return self._shelf.ambiguity
+        return Ambiguity("readings", tuple(Option(text, ()) for text in read.readings))
+
+    @lazy
+    def question_reading(self) -> QuestionReading | None:
+        """What the model makes of a question of fact before there is a draft; None without a model."""
+        if self.has_draft or self.embed is None or not self.need.source_required or not self.passages:
+            return None
+        return read_question(self.query, self.query_language, self._shelf.library)
 
     # the draft
 

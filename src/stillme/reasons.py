@@ -29,6 +29,7 @@ class Reason(StrEnum):
     SOURCE_REQUIRED_NO_CONTEXT = "source_required_no_context"
     SOURCE_REQUIRED_LOW_SIMILARITY = "source_required_low_similarity"
     LOW_CONTEXT_SIMILARITY = "low_context_similarity"
+    CONTEXT_DOES_NOT_ANSWER = "context_does_not_answer"
     AMBIGUOUS_QUERY = "ambiguous_query_needs_clarification"
     CONTEXT_MISSING_QUERY_TERMS = "context_missing_query_terms"
     CONTEXT_CONTAINS_INSTRUCTIONS = "context_contains_instructions"

@@ -11,6 +11,7 @@ from stillme.decision import Ruling
 from stillme.evidence import Evidence
 from stillme.languages import language_of
 from stillme.policy import Policy
+from stillme.questions.ambiguity import Ambiguity
 from stillme.reasons import Decision, Reason
 
 __all__ = ["Response", "citations", "delivered", "reason_words", "respond"]
@@ -157,13 +158,21 @@ def _question(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
     reasons = {f.reason for f in ruling.decisive}
     if Reason.AMBIGUOUS_QUERY in reasons and evidence.ambiguity is not None:
         ambiguity = evidence.ambiguity
-        if ambiguity.options:
-            return str(words["options"]).format(
-                options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"])
-            )
-        return str(words["broad" if ambiguity.kind == "broad" else "reference"]).format(word=_shortened(ambiguity.word))
+        return str(words[_asked_as(ambiguity)]).format(
+            options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"]),
+            word=_shortened(ambiguity.word),
+        )
     statements = [_stated(evidence, c.passages[k], c.spans[k]) for c in evidence.relevant_conflicts[:2] for k in (0, 1)]
     return str(words["conflict"]).format(statements="; ".join(dict.fromkeys(statements)))
+
+
+def _asked_as(ambiguity: Ambiguity) -> str:
+    """Which wording asks back."""
+    if ambiguity.kind == "readings":
+        return "readings" if len(ambiguity.options) > 1 else "unclear"
+    if ambiguity.options:
+        return "options"
+    return "broad" if ambiguity.kind == "broad" else "reference"
 
 
 def _stated(evidence: Evidence, index: int, span: tuple[int, int]) -> str:
@@ -173,7 +182,7 @@ def _stated(evidence: Evidence, index: int, span: tuple[int, int]) -> str:
 
 
 def _listed(items: Sequence[str], last: str) -> str:
-    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + last + items[-1]
+    return "".join(items) if len(items) < 2 else ", ".join(items[:-1]) + last + items[-1]
 
 
 def _disclaimer(ruling: Ruling, evidence: Evidence, policy: Policy, codes: Sequence[str]) -> str:

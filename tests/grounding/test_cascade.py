@@ -169,7 +169,7 @@ def test_the_probability_rises_with_both_scores(
     exact: float, margin: float, more: float, figures: tuple[float, float]
 ) -> None:
     """So that the best over all passages can only grow with more of them."""
-    made = Joining(*figures, bias=0.1, bias_vi=0.4, settled_above=0.9, settled_below=0.0)
+    made = Joining(*figures, objected=-0.3, lacking=-0.2, across=0.1, bias=0.1, bias_vi=0.4)
 
     for language in ("en", "vi"):
         probability = partial(made.probability, language=language)
@@ -179,12 +179,13 @@ def test_the_probability_rises_with_both_scores(
 
 
 def test_the_shipped_figures_make_sense() -> None:
-    """Both scores count for support, and exact features settle more than nothing."""
+    """Both scores count for support, an objection against it, and there is something on either side of the threshold."""
     shipped = joining()
 
     assert shipped.exact > 0
     assert shipped.margin > 0
-    assert 0 <= shipped.settled_below < shipped.support_at < shipped.settled_above < 0.88
+    assert shipped.objected < 0
+    assert 0 < shipped.support_at < 1
 
 
 def test_what_is_over_the_budget_is_left_to_exact_features_and_says_so() -> None:

@@ -17,7 +17,14 @@ from stillme.validators.registry import BUILT_IN, CHAIN, available, chain_with, 
 
 SAMPLE = Path(__file__).parents[1] / "plugin"
 
-QUERY_STAGE = ["AmbiguousQuery", "SourceRequired", "QueryTerms", "ContextInstructions", "EthicsAdapter"]
+QUERY_STAGE = [
+    "AmbiguousQuery",
+    "SourceRequired",
+    "Answerability",
+    "QueryTerms",
+    "ContextInstructions",
+    "EthicsAdapter",
+]
 DRAFT_STAGE = [
     "LanguageValidator",
     "CitationRequired",

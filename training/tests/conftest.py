@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from training.encoder import GroundingModel
 
 NAMES = ("average", "batches", "card", "encoder", "export", "install", "scoring", "train")
-NEEDS_TORCH = [f"test_{name}.py" for name in NAMES]
+NEEDS_TORCH = [*(f"test_{name}.py" for name in NAMES), "reading"]
 collect_ignore = [] if find_spec("torch") else NEEDS_TORCH
 
 

@@ -135,7 +135,10 @@ class Quantities(ClockTimes):
             here = self.tokens[k]
             if here in self.t.bound_turned:
                 return True
-            if not (self.words[k].word if compared else here in self.t.turned_across):
+            reaches = (
+                self.words[k].word and here not in self.t.turning_stops if compared else here in self.t.turned_across
+            )
+            if not reaches:
                 return False
         return False
 

@@ -111,6 +111,7 @@ class Tables:
         self.than_under, self.than_none = row(rules["than_under"]), row(rules["than_none"])
         self.than = row(rules["than"])
         self.bound_turned, self.turned_across = row(rules["bound_turned"]), row(rules["turned_across"])
+        self.turning_stops = row(rules["turning_stops"])
         self.comparing = self.terms["than"]
         self.date_bounds = {self.key(w): kind for kind, words in rules["date_bounds"].items() for w in words.split()}
         self.products, self.whole_before = row(rules["products"]), row(rules["whole_before"])

@@ -18,13 +18,14 @@ from stillme.grounding.objections.opposites import opposite_phrases, opposite_wo
 from stillme.grounding.objections.polarity import POLARITY, counterparts, may_deny
 from stillme.grounding.objections.strength import STRENGTH
 from stillme.grounding.statements import Reading, Statement
+from stillme.grounding.word_order import DECIDING, is_in_order
 from stillme.text.names import Name
 
 __all__ = ["Alignment", "Objection", "align"]
 
-# Cues that make the source say something else, not merely nothing.
-TURNING: Final = frozenset({"negation", "exception", "modal", "unsure", "partial"})
 ALWAYS: Final = (other_figures, other_names, other_subject)
+# Objections to which word stands with which.
+OF_ORDER: Final = frozenset({"roles", "binding", "owner"})
 WHERE_CLOSE: Final = (opposite_words, opposite_phrases, roles, name_bindings, figure_owners, *STRENGTH)
 
 
@@ -35,7 +36,7 @@ def align(
     alignment = Alignment(claim, source, statements, heading=heading, subjects=subjects)
     if _is_verbatim(claim, alignment.best):
         alignment.covered.update(claim.content)
-        alignment.verbatim = True
+        alignment.verbatim = alignment.in_order = True
         return alignment
     _cover_words(alignment)
     for check in ALWAYS:
@@ -43,16 +44,27 @@ def align(
     _check_polarity(alignment)
     for check in WHERE_CLOSE if are_close(claim, alignment.best) else ():
         alignment.objections += check(alignment)
+    _settle_order(alignment)
     return alignment
 
 
+def _settle_order(alignment: Alignment) -> None:
+    """Where the statement has the words of the claim in its order, and close together, nothing in it is bound otherwise."""
+    against = {objection.kind for objection in alignment.objections} - OF_ORDER
+    if not against and is_in_order(alignment.claim, alignment.best):
+        alignment.in_order = True
+        alignment.objections.clear()
+
+
 def _check_polarity(alignment: Alignment) -> None:
-    """Negations, against each statement for the words that it is the first to carry."""
+    """Negations, against each statement that carries a word of the claim which none before it carries."""
     if not any(may_deny(alignment.claim, source) for source in alignment.statements):
         return
     seen: set[int] = set()
     for source in alignment.statements:
-        pairs = {i: j for i, j in counterparts(alignment.claim, source).items() if i not in seen}
+        pairs = counterparts(alignment.claim, source)
+        if pairs.keys() <= seen:
+            continue
         seen |= pairs.keys()
         for check in POLARITY if are_close(alignment.claim, source) else ():
             alignment.objections += check(alignment, source, pairs)
@@ -62,7 +74,7 @@ def _is_verbatim(claim: Statement, source: Statement) -> bool:
     """Whether the claim is a copy of the statement or a part of it, and nothing in the rest turns or weakens it."""
     if claim.line not in source.line:
         return False
-    return len(claim.line) == len(source.line) or claim.cues & TURNING == source.cues & TURNING
+    return len(claim.line) == len(source.line) or claim.cues & DECIDING == source.cues & DECIDING
 
 
 def _cover_words(alignment: Alignment) -> None:

@@ -23,7 +23,17 @@ from stillme.languages import has
 from stillme.models import CLAIM_TOKENS, Group, Scored, grounding_model, model_id, thresholds, words
 from stillme.stopping import watched
 
-__all__ = ["LEAST_EXACT", "CascadeGrounder", "Joining", "Read", "is_refuted", "is_whole", "joining"]
+__all__ = [
+    "LEAST_EXACT",
+    "CascadeGrounder",
+    "Joining",
+    "Read",
+    "is_lacking",
+    "is_objected",
+    "is_refuted",
+    "is_settled",
+    "joining",
+]
 
 DECIMALS: Final = 4
 # Claims that are read with one window at a time: attention grows with the square of what is read together.
@@ -51,20 +61,32 @@ class Joining:
 
     exact: float
     margin: float
+    objected: float
+    """What an objection of the rules adds: it is right more often than not, and no more than that."""
+    lacking: float
+    """What a figure or a name adds that stands in no source."""
+    across: float
+    """What it adds that exact features find support in another language, where they find little else."""
     bias: float
     bias_vi: float
     """The same for a Vietnamese draft: the model has seen less of the language, and doubts more."""
-    settled_above: float
-    """Exact features alone decide that a claim is supported from this score on,"""
-    settled_below: float
-    """and that it is not, below this one."""
     support_at: float = 0.5
     token_at: float = 0.0
 
-    def probability(self, exact: float, margin: float, language: str) -> float:
+    def probability(
+        self,
+        exact: float,
+        margin: float,
+        language: str,
+        *,
+        objected: bool = False,
+        lacking: bool = False,
+        across: bool = False,
+    ) -> float:
         """That the claim is supported, to four decimals so that it is the same on every machine."""
         bounded = min(max(exact, LEAST_EXACT), 1 - LEAST_EXACT)
         bias = self.bias_vi if has(language, "accents") else self.bias
+        bias += self.objected * objected + self.lacking * lacking + self.across * across
         z = self.exact * math.log(bounded / (1 - bounded)) + self.margin * margin + bias
         return round(1 / (1 + math.exp(-max(-30.0, min(30.0, z)))), DECIMALS)
 
@@ -89,6 +111,7 @@ class Read:
 
     exact: Judgement
     margin: float
+    is_across: bool
     tokens: tuple[tuple[tuple[int, int], float], ...]
 
 
@@ -119,7 +142,16 @@ class _Case:
     @property
     def probability(self) -> float:
         """That the claim is supported."""
-        return joining().probability(self.exact.score, self.margin(self.best), self.language)
+        return joining().probability(
+            self.exact.score, self.margin(self.best), self.language,
+            objected=is_objected(self.exact), lacking=is_lacking(self.exact), across=self.is_across,
+        )  # fmt: skip
+
+    @property
+    def is_across(self) -> bool:
+        """Whether exact features find support in another language."""
+        languages = {self.shelf.language(piece.passage) for piece in self.best.pieces}
+        return self.exact.supported and languages != {self.language}
 
     @property
     def language(self) -> str:
@@ -158,8 +190,8 @@ class CascadeGrounder:
             for k, (claim, exact) in enumerate(zip(task.claims, found, strict=True)):
                 if self._is_open(task, claim, exact):
                     statement = task.draft.statements[claim.index]
-                    is_settled = self._exact_first and _is_settled(exact)
-                    cases[n, k] = _Case(claim, statement, exact, shelf, _parts(task, claim), is_settled)
+                    settled = self._exact_first and is_settled(exact)
+                    cases[n, k] = _Case(claim, statement, exact, shelf, _parts(task, claim), settled)
         _read(cases.values(), lambda case: case.is_supported or case.is_settled)
         for (n, k), case in cases.items():
             judged[n][k] = _judgement(case)
@@ -175,7 +207,9 @@ class CascadeGrounder:
         ]
         _read(cases, lambda case: bool(case.readings) and case.margin(case.best) >= SURE)
         return [
-            Read(case.exact, case.margin(case.best), tuple(_tokens(case, case.best))) for case in cases if case.readings
+            Read(case.exact, case.margin(case.best), case.is_across, tuple(_tokens(case, case.best)))
+            for case in cases
+            if case.readings
         ]
 
     def _is_open(self, task: GroundingTask, claim: Claim, exact: Judgement) -> bool:
@@ -186,16 +220,24 @@ class CascadeGrounder:
             return True
         if is_refuted(exact):
             return False
-        if _is_settled(exact):
-            return _cites_another(claim, exact)
-        return exact.score >= joining().settled_below
+        return not is_settled(exact) or _cites_another(claim, exact)
 
 
 def is_refuted(exact: Judgement) -> bool:
-    """Whether a figure speaks against the claim, which models see badly, or a source says all of it but one thing otherwise."""
+    """Whether a source says all of the claim with another figure, which models see badly, or its words in its order but for one thing."""
     if exact.status != "contradicted" or exact.objection in DOUBTFUL:
         return False
-    return exact.objection in FIGURES or exact.only_objection
+    return exact.in_order or (exact.objection in FIGURES and exact.only_objection)
+
+
+def is_objected(exact: Judgement) -> bool:
+    """Whether the rules have something against the claim, other than what they often get wrong."""
+    return exact.status == "contradicted" and exact.objection not in DOUBTFUL
+
+
+def is_lacking(exact: Judgement) -> bool:
+    """Whether a figure or a name of the claim stands in no source."""
+    return not exact.supported and exact.objection in ("figure missing", "name missing")
 
 
 def _is_elliptic(task: GroundingTask, claim: Claim) -> bool:
@@ -203,14 +245,9 @@ def _is_elliptic(task: GroundingTask, claim: Claim) -> bool:
     return sum(not task.draft.text.words[i].number for i in statement.content) <= 1
 
 
-def _is_settled(exact: Judgement) -> bool:
-    """Whether exact features alone decide that the claim is supported: a word that no source has may be what makes it false."""
-    return is_whole(exact) and exact.score >= joining().settled_above
-
-
-def is_whole(exact: Judgement) -> bool:
-    """Whether a source has every word of the claim, and nothing speaks against it."""
-    return exact.supported and exact.complete and not exact.objection
+def is_settled(exact: Judgement) -> bool:
+    """Whether exact features alone decide that the claim is supported: its very words, or all of them in another language."""
+    return exact.supported and (exact.in_order or exact.is_translation) and not exact.objection
 
 
 def _cites_another(claim: Claim, exact: Judgement) -> bool:
@@ -275,14 +312,15 @@ def _cited(case: _Case) -> list[Window]:
 
 
 def _gathered(case: _Case) -> list[Window]:
-    """The pieces of all passages that share most with the claim; nothing new where there is but one window."""
-    found = None if case.shelf.is_one_window else case.shelf.gathered(case.statement)
+    """Everything, where one window holds it; else the pieces of all passages that share most with the claim."""
+    found = case.shelf.whole or case.shelf.gathered(case.statement)
     return [found] if found else []
 
 
 def _all(case: _Case) -> list[Window]:
-    """Every window of every passage, those that share most with the claim first."""
-    return _by_share(case, [window for of_passage in case.shelf.windows for window in of_passage])
+    """Every window of every passage that was not read yet, those that share most with the claim first."""
+    windows = [window for of_passage in case.shelf.windows for window in of_passage]
+    return _by_share(case, [window for window in windows if not any(read.holds(window) for read in case.readings)])
 
 
 def _by_share(case: _Case, windows: Sequence[Window]) -> list[Window]:
@@ -304,7 +342,7 @@ def _score(asked: Sequence[tuple[_Case, Window]]) -> None:
             together.setdefault((id(case.shelf), window), []).append((case, window))
     for (_, read), cases in together.items():
         for some in _together([(case, window, part) for case, window in cases for part in case.parts]):
-            groups.append(Group(read.ids, tuple(part.ids for _, _, part in some)))
+            groups.append(Group(read.ids, tuple(part.ids for _, _, part in some), read.sentences))
             owners.append([(case, window) for case, window, _ in some])
     for scored, owned in zip(grounding_model().score(groups), owners, strict=True):
         for one, (case, window) in zip(scored, owned, strict=True):
@@ -358,7 +396,7 @@ def _read_judgement(case: _Case) -> Judgement:
 
 
 def _carrying(case: _Case) -> list[int]:
-    """The passages of which a window, alone, supports the claim."""
+    """The passages of which a window that speaks of the matter supports the claim, alone."""
     figures = joining()
     return [
         number
@@ -366,16 +404,24 @@ def _carrying(case: _Case) -> list[int]:
         if any(
             figures.probability(EVEN, case.margin(window), case.language) >= figures.support_at
             for window in windows
-            if window in case.readings
+            if window in case.readings and _speaks_of_it(case, window)
         )
     ]
+
+
+def _speaks_of_it(case: _Case, window: Window) -> bool:
+    """Whether a window has enough words of the claim, or is in another language."""
+    if {case.shelf.language(piece.passage) for piece in window.pieces} != {case.language}:
+        return True
+    return case.shelf.shared(window, case.statement) >= SPEAKS_OF_IT * len(case.statement.stems)
 
 
 def _against(case: _Case) -> Window | None:
     """The window that speaks against the claim most, if it speaks of the matter and the model takes that for likeliest."""
     strongest = max(case.readings, key=lambda w: max(s.against for s in case.readings[w]))
-    speaks_of_it = case.shelf.shared(strongest, case.statement) >= SPEAKS_OF_IT * len(case.statement.stems)
-    return strongest if speaks_of_it and max(s.against for s in case.readings[strongest]) > 0 else None
+    return (
+        strongest if _speaks_of_it(case, strongest) and max(s.against for s in case.readings[strongest]) > 0 else None
+    )
 
 
 def _quote(case: _Case, window: Window) -> Quote | None:

@@ -18,7 +18,9 @@ from stillme.grounding.claims import Claim
 from stillme.grounding.passage_index import Library
 from stillme.grounding.scoring import probability
 from stillme.grounding.statements import Reading, Statement, cues
+from stillme.grounding.word_order import differs_only
 from stillme.grounding.wrapping import denies_assent, exchange_words
+from stillme.languages import is_served
 from stillme.lazy import lazy
 from stillme.stopping import watched
 from stillme.text.names import Name, find_names
@@ -66,6 +68,11 @@ class Judgement:
     """Whether every word that the claim says stands in the source that supports it."""
     verbatim: bool = False
     """Whether a sentence of that source says it word for word."""
+    in_order: bool = False
+    """Whether a sentence of that source says it in the same words in the same order, figures by value; of a claim that a source
+    contradicts, whether it does so but for what there is an objection to."""
+    is_translation: bool = False
+    """Whether a source in another language has all of its words."""
 
     @property
     def supported(self) -> bool:
@@ -262,7 +269,8 @@ class _Bench:
             return Judgement(
                 "supported", score, tuple(n for _, n, _ in supporting), _quote(passage, best),
                 objection=best.objections[0].kind if best.objections else "", complete=not best.missing,
-                verbatim=best.verbatim,
+                verbatim=best.verbatim, in_order=best.in_order,
+                is_translation=_is_across(best) and not best.missing,
             )  # fmt: skip
         reported = _reported(aligned)
         if reported is not None:
@@ -284,7 +292,7 @@ class _Bench:
         return Judgement(
             status, score, sources, _quote(passage, best) if against else None, _lacking(best, claim),
             detail=_why(best), objection=best.objections[0].kind if best.objections else "",
-            only_objection=_says_the_rest(best),
+            only_objection=_says_the_rest(best), in_order=_is_near_copy(best),
         )  # fmt: skip
 
 
@@ -360,12 +368,30 @@ def _lacking(found: Alignment, claim: Claim) -> tuple[tuple[int, int], ...]:
 
 
 def _says_the_rest(found: Alignment) -> bool:
-    """Whether the source says all of the claim but what there is an objection to, and but for what stands around it."""
-    disputed = {i for objection in found.objections for i in range(objection.first, objection.last)}
+    """Whether the best statement says all of the claim but what there is an objection to, and but for what stands around it."""
+    if _is_across(found):
+        return any(objection.kind == "figure" for objection in found.objections)
+    disputed = _disputed(found)
     core = _core(found)
     lowers, hedging = found.claim.reading.text.lowers, cues().words("hedging")
-    missing = [i for i in found.missing if i in core and lowers[i] not in hedging]
+    missing = [i for i in found.missing_in_best if i in core and lowers[i] not in hedging]
     return disputed.issuperset(missing) and any(i in core and i not in disputed for i in found.claim.content)
+
+
+def _is_across(found: Alignment) -> bool:
+    """Whether claim and source are in two languages that are served."""
+    languages = {found.claim.reading.language, found.source.language}
+    return len(languages) > 1 and all(map(is_served, languages))
+
+
+def _is_near_copy(found: Alignment) -> bool:
+    """Whether the best statement says the claim in its words and order but for what there is an objection to, and what stands around it."""
+    return differs_only(found.claim, found.best, _disputed(found), _core(found))
+
+
+def _disputed(found: Alignment) -> set[int]:
+    """The tokens of the claim that there is an objection to."""
+    return {i for objection in found.objections for i in range(objection.first, objection.last)}
 
 
 def _core(found: Alignment) -> range:

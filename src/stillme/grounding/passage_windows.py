@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final
 
 from stillme.grounding.passage import Passage
@@ -44,16 +43,31 @@ class Window:
 
     pieces: tuple[Piece, ...]
     ids: tuple[int, ...] = field(compare=False)
+    sentences: tuple[int, ...] = field(compare=False)
+    """For each token the number of its piece; a mark goes with the piece before it."""
 
     @classmethod
     def of(cls, pieces: Sequence[Piece]) -> Window:
         """The window of some pieces."""
-        found = list(pieces[0].ids)
-        for before, piece in pairwise(pieces):
-            if (before.passage, before.place + 1) != (piece.passage, piece.place):
-                found += words().gap
+        found: list[int] = []
+        sentences: list[int] = []
+        for n, (piece, after) in enumerate(zip(pieces, [*pieces[1:], None], strict=True)):
             found += piece.ids
-        return cls(tuple(pieces), tuple(found))
+            if after is not None and _is_gap(piece, after):
+                found += words().gap
+            sentences += [n] * (len(found) - len(sentences))
+        return cls(tuple(pieces), tuple(found), tuple(sentences))
+
+    def holds(self, other: Window) -> bool:
+        """Whether all of another window stands in this one."""
+        return set(other.pieces) <= set(self.pieces)
+
+
+def _is_gap(piece: Piece, after: Piece) -> bool:
+    """Whether something of a passage was left out between two pieces of a window."""
+    if piece.passage != after.passage:
+        return False
+    return piece.place + 1 != after.place
 
 
 class Shelf:
@@ -78,6 +92,10 @@ class Shelf:
         """How many stems of the claim the window holds."""
         return len(claim.stems & self._held(window))
 
+    def language(self, passage: int) -> str:
+        """The language of a passage."""
+        return self.library.readings[passage].language
+
     def _held(self, window: Window) -> frozenset[str]:
         if window not in self._held_by:
             self._held_by[window] = frozenset().union(*map(self.stems, window.pieces))
@@ -93,10 +111,11 @@ class Shelf:
         """For each passage the windows that together read all of it; two neighbours share a piece."""
         return [_consecutive(pieces) for pieces in self.pieces]
 
-    @property
-    def is_one_window(self) -> bool:
-        """Whether there is nothing to choose from."""
-        return sum(map(len, self.windows)) == 1
+    @lazy
+    def whole(self) -> Window | None:
+        """Everything in one window, where it fits into one."""
+        fits = self._flat and sum(len(piece.ids) for piece in self._flat) <= WINDOW_TOKENS
+        return Window.of(self._flat) if fits else None
 
     def gathered(self, claim: Statement) -> Window | None:
         """The pieces that together share most words with the claim, and what stands beside the best; None if none shares any."""

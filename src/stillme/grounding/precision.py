@@ -22,11 +22,13 @@ def measured_precision(judged: Judgement) -> float:
 
 
 def standing(judged: Judgement) -> str:
-    """What a supported claim stands on: word for word, all its words, some of them by the rules, or the model by tenths of its score."""
+    """What a supported claim stands on: its very words, all or some of them, or the model by tenths of its score."""
     if judged.decided_by == "model":
         return f"model {int(judged.score * 10) / 10}"
     if judged.verbatim:
         return "verbatim"
+    if judged.in_order:
+        return "in order"
     return "whole" if judged.complete else "partial"
 
 

@@ -14,7 +14,7 @@ from stillme.text.concepts import opposite_stems, text_concepts
 from stillme.text.names import Name, find_names
 from stillme.text.tokens import Sentence, Text, stem
 
-__all__ = ["Cues", "Reading", "Statement", "cues"]
+__all__ = ["CLAUSE_MARKS", "Cues", "Reading", "Statement", "cues"]
 
 NEGATION_REACH: Final = 5
 FARTHEST_DENIED: Final = 12
@@ -273,14 +273,17 @@ class Statement:
 
     def denies(self, token: int) -> bool:
         """Whether a negation before the token may well reach it: nothing but commas and contrasts stops it."""
-        words = self.reading.text.words
-        for cue, _, _ in self.negations:
-            between = words[cue + 1 : token]
-            if token == cue or (
-                0 <= token - cue <= FARTHEST_DENIED and not any(w.text in CLAUSE_MARKS for w in between)
-            ):
+        words, denying = self.reading.text.words, self._negation_tokens
+        for at in range(token, max(self.first, token - FARTHEST_DENIED) - 1, -1):
+            if at in denying:
                 return True
+            if at != token and words[at].text in CLAUSE_MARKS:
+                return False
         return False
+
+    @lazy
+    def _negation_tokens(self) -> frozenset[int]:
+        return frozenset(cue for cue, _, _ in self.negations)
 
     @lazy
     def cues(self) -> frozenset[str]:

@@ -10,11 +10,12 @@ from stillme.models.grounding import (
     Scored,
     grounding_model,
     model_id,
+    question_thresholds,
     thresholds,
 )
 from stillme.models.words import Encoded, words
 
 __all__ = [
     "CLAIM_TOKENS", "WINDOW_TOKENS", "Encoded", "GroundingModel", "Group", "Scored", "grounding_model", "model_id",
-    "thresholds", "words",
+    "question_thresholds", "thresholds", "words",
 ]  # fmt: skip

@@ -1,8 +1,9 @@
 """The grounding model: one window of passages and several claims in, three logits a claim and one a token out.
 
-Inside the model a window sees only itself and a claim only itself and its window: a score does not depend on the other claims.
-Each window is a pass of its own, so it does not depend on the batch at all. Scores are rounded to what they are worth, so that the
-order of additions in a longer or shorter row hardly ever shows.
+The lower layers read the window, and each claim, by itself; what they made of a passage is kept, for it comes back from request to
+request. The upper layers read the claims: each sees only itself and its window, so a score does not depend on the other claims. Each
+window is a pass of its own, so it does not depend on the batch at all. Scores are rounded to what they are worth, so that the order
+of additions in a longer or shorter row hardly ever shows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, Final
 
 from stillme.models import bundle
 from stillme.models.bundle import loaded_once, manifest, session
+from stillme.models.matches import matches_of
 from stillme.models.recent import Recent
 from stillme.models.words import END, START, words
 from stillme.stopping import watched
@@ -31,7 +33,12 @@ CLAIM_TOKENS: Final = 110
 WINDOW_START: Final = 112
 DECIMALS: Final = 2
 MOST_REMEMBERED: Final = 1024
-FILE: Final = "grounding.onnx"
+MOST_STATES: Final = 512
+WINDOW, CLAIM = range(2)
+BESIDE: Final = -1
+"""Where there is no sentence, and no token."""
+LOWER: Final = "reading_lower.onnx"
+UPPER: Final = "reading_upper.onnx"
 Tokens = tuple[int, ...]
 
 
@@ -41,6 +48,8 @@ class Group:
 
     window: Tokens
     claims: tuple[Tokens, ...]
+    sentences: tuple[int, ...] = ()
+    """For each token of the window the number of its sentence; none where the window is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +80,10 @@ class GroundingModel:
 
     def __init__(self) -> None:
         self._words = words()
-        self._session = session(FILE)
+        self._lower, self._upper = session(LOWER), session(UPPER)
         self.recent: Recent[Group, list[Scored]] = Recent("readings", MOST_REMEMBERED)
+        # Passages come back from request to request; kept in half precision, whether they come back or not.
+        self.states: Recent[tuple[int, Tokens], Any] = Recent("states", MOST_STATES)
 
     def score(self, groups: Sequence[Group]) -> list[list[Scored]]:
         """For each group, what the model says of each claim, in order; a group that was asked lately is remembered."""
@@ -96,58 +107,82 @@ class GroundingModel:
 
     def _read(self, group: Group) -> list[Scored]:
         """One pass over one group: a wider batch would add up in another order, and show in the last digits."""
-        import numpy  # noqa: PLC0415  (loaded with the model)
-
         if not group.claims:
             return []
-        row = _laid(group)
-        ids = numpy.array([row.ids], "int64")
-        logits, tokens = self._session.run(
-            None,
-            {
-                "embeddings": self._words.vectors(ids),
-                "positions": numpy.array([row.positions], "int64"),
-                "segments": numpy.array([row.segments], "int64"),
-                "groups": numpy.ones_like(ids),
-                "claim_tokens": numpy.array([row.claim_tokens], "int64"),
-                "claim_starts": numpy.array(row.starts, "int64"),
-            },
-        )
-        of_tokens = _rounded(tokens[0])
+        row = _laid(group, self._words.folded)
+        logits, _, of_tokens = self._run(group, row)
+        starts = row["places"][0, :, 0].tolist()
         scored = [
             Scored(supported, contradicted, unsupported, tuple(of_tokens[start + 1 : start + 1 + len(claim)]))
-            for claim, start, (supported, contradicted, unsupported) in zip(
-                group.claims, row.starts, _rounded(logits), strict=True
-            )
+            for claim, start, (supported, contradicted, unsupported) in zip(group.claims, starts, logits, strict=True)
         ]
         return self.recent.keep(group, scored)
+
+    def ask(self, group: Group) -> tuple[float, float, float]:
+        """The chances that a window answers a question, does not, and answers it differently for several readings."""
+        _, (logits,), _ = self._run(group, _laid(group, self._words.folded, is_question=True))
+        chances = [exp(value - max(logits)) for value in logits]
+        answered, unanswered, left_open = (chance / sum(chances) for chance in chances)
+        return answered, unanswered, left_open
+
+    def _run(self, group: Group, row: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """The logits of claims, of questions and of tokens, rounded."""
+        states = {
+            "window_states": self._read_alone(WINDOW, group.window),
+            "states": _joined([self._read_alone(CLAIM, claim) for claim in group.claims]),
+        }
+        claims, questions, tokens = self._upper.run(None, states | row)
+        return _rounded(claims[0]), _rounded(questions[0]), _rounded(tokens[0])
+
+    def _read_alone(self, kind: int, text: Tokens) -> Any:
+        """What the lower layers make of a window or a claim by itself."""
+        import numpy  # noqa: PLC0415  (loaded with the model)
+
+        known = self.states.get((kind, text))
+        if known is None:
+            ids = numpy.array([[START, *text, END]], "int64")
+            positions = numpy.arange(ids.shape[1], dtype="int64")[None] + (WINDOW_START if kind == WINDOW else 0)
+            inputs = {
+                "embeddings": self._words.vectors(ids),
+                "positions": positions,
+                "kinds": numpy.full_like(ids, kind),
+            }
+            known = self.states.keep((kind, text), self._lower.run(None, inputs)[0].astype("float16"))
+        return known.astype("float32")
 
 
 def _rounded(values: Any) -> Any:
     return values.astype("float64").round(DECIMALS).tolist()
 
 
-@dataclass(slots=True)
-class _Row:
-    ids: list[int]
-    positions: list[int]
-    segments: list[int]
-    claim_tokens: list[int]
-    starts: list[int]
+def _joined(states: Sequence[Any]) -> Any:
+    import numpy  # noqa: PLC0415
+
+    return numpy.concatenate(states, axis=1)
 
 
-def _laid(group: Group) -> _Row:
-    """A group as one sequence: the window, then each claim, each with its marks."""
-    window = [START, *group.window, END]
-    row = _Row(window, list(range(WINDOW_START, WINDOW_START + len(window))), [0] * len(window), [], [])
-    for number, claim in enumerate(group.claims, 1):
-        marked = [START, *claim, END]
-        row.starts.append(len(row.claim_tokens))
-        row.claim_tokens += range(len(row.ids), len(row.ids) + len(marked))
-        row.ids += marked
-        row.positions += range(len(marked))
-        row.segments += [number] * len(marked)
-    return row
+def _laid(group: Group, folded: Any, *, is_question: bool = False) -> dict[str, Any]:
+    """A window and its claims, one after the other, as the upper layers take them: tokens as they are compared, and what matches."""
+    import numpy  # noqa: PLC0415
+
+    window = folded[[START, *group.window, END]]
+    claims = [folded[[START, *claim, END]] for claim in group.claims]
+    sentences = [BESIDE, *(group.sentences or [0] * len(group.window)), BESIDE]
+    matches = [matches_of(claim.tolist(), window.tolist(), sentences) for claim in claims]
+    sizes = [len(claim) for claim in claims]
+    places = numpy.full((1, len(claims), max(sizes)), BESIDE, "int64")
+    for n, size in enumerate(sizes):
+        start = sum(sizes[:n])
+        places[0, n, :size] = range(start, start + size)
+    return {
+        "window_ids": window[None],
+        "ids": numpy.concatenate(claims)[None],
+        "owners": numpy.repeat(numpy.arange(len(claims), dtype="int64"), sizes)[None],
+        "marks": numpy.concatenate([found.claim for found in matches])[None],
+        "window_marks": numpy.stack([found.window.T for found in matches])[None],
+        "is_question": numpy.full((1, len(claims)), is_question),
+        "places": places,
+    }
 
 
 @cache
@@ -169,9 +204,14 @@ def grounding_model() -> GroundingModel:
 def model_id() -> str:
     """Name and version of the shipped model, with the beginning of the hash of its weights; the model is not loaded for it."""
     found = manifest()
-    return f"{found['name']}/{found['version']}+{found['files'][FILE][:12]}"
+    return f"{found['name']}/{found['version']}+{found['files'][UPPER][:12]}"
 
 
 def thresholds() -> dict[str, float]:
     """The figures that were fitted with the model: what its scores are joined and compared with."""
     return dict(manifest()["grounding"])
+
+
+def question_thresholds() -> dict[str, float]:
+    """From which chance on a question counts as not answered, or as open."""
+    return dict(manifest()["questions"])

@@ -60,6 +60,11 @@ class Tokenizer:
                     offsets.append((start + first, start + last) if same else (start, start + len(word)))
         return Encoded(tuple(ids), tuple(offsets))
 
+    def folded(self) -> list[int]:
+        """For each token the one that its form in small letters has; itself where there is none."""
+        marks = range(UNKNOWN + 1)
+        return [*marks, *(self._ids.get(piece.lower(), token) for piece, token in self._ids.items())]
+
     def _cut(self, word: str) -> Cut:
         """The pieces of a word with the highest sum of scores; characters that no piece holds are unknown, neighbours together."""
         marked = WORD_MARK + word

@@ -25,6 +25,8 @@ class WordVectors:
         self._values = numpy.load(checked("words.npy"), mmap_mode="r")
         self._scales = numpy.load(checked("scales.npy"))
         self.gap = self.encode(GAP).ids
+        self.folded = numpy.array(self._tokenizer.folded(), "int64")
+        """For each token the one it is compared as: its form in small letters, if there is one."""
 
     def encode(self, text: str) -> Encoded:
         """The tokens of a text, without marks."""

@@ -38,7 +38,7 @@ class Option:
 class Ambiguity:
     """Why the question cannot be answered as it stands, and what it may mean."""
 
-    kind: Literal["broad", "reference", "options", "namesakes"]
+    kind: Literal["broad", "reference", "options", "namesakes", "readings"]
     options: tuple[Option, ...] = ()
     word: str = ""
     """The word of the question that could be any of the options."""
@@ -98,10 +98,11 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
     kinds = _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
     heads: dict[str, set[tuple[str, ...]]] = {}
-    for place, count in sorted(library.sharing(wanted).items()):
-        statement = library.places[place][1]
-        subject = _subject(statement) if count >= ENOUGH_OF_QUESTION * len(wanted) else None
-        if subject is None:
+    for place, count in _places(library, wanted, by_reference):
+        passage, statement = library.places[place]
+        is_asked = count >= ENOUGH_OF_QUESTION * len(wanted) or _completes(library, passage, statement, wanted)
+        subject = _subject(statement) if is_asked or not count else None
+        if subject is None or subject.first in statement.figured:
             continue
         head, option = _head_and_option(statement, subject, asked, kinds, by_reference)
         if option is not None:
@@ -114,6 +115,23 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
     if not by_reference and not _speaks_of_kind(asked, heads, library):
         return ()
     return tuple(options[:MOST_OPTIONS])
+
+
+def _places(library: Library, wanted: set[str], by_reference: bool) -> list[tuple[int, int]]:
+    """Where statements stand that share words with the question, and how many; all of them where only a pronoun is asked about."""
+    sharing = library.sharing(wanted)
+    if by_reference and not sharing:
+        return [(place, 0) for place in range(len(library.places))]
+    return sorted(sharing.items())
+
+
+def _completes(library: Library, passage: int, statement: Statement, wanted: set[str]) -> bool:
+    """Whether a statement with a figure says the rest of what its passage opens with: 'The Gold ticket costs £410.'"""
+    opening = library.readings[passage].statements[:1]
+    if not statement.quantities or statement in opening:
+        return False
+    missing = {stem for stem in wanted - statement.stems if stem in library.index}
+    return len(missing) < len(wanted) and all(missing <= first.stems for first in opening)
 
 
 def _asked(query: Text, library: Library) -> set[str]:

@@ -26,6 +26,8 @@ LEAST_SHARED: Final = 2
 LEAST_ALIKE: Final = 0.4
 LEAST_COVERED: Final = 0.6
 COMMON: Final = 10
+# So many content words of a statement name what it speaks of.
+SUBJECT_WORDS: Final = 2
 DISAGREES: Final = frozenset({"figure", "negation", "opposite"})
 ANSWER_KINDS: Final = {"date": "figure", "figure": "figure", "person": "name", "place": "name", "thing": "answer"}
 DIFFERENT_SUBJECT: Final = frozenset({"name", "name missing", "roles", "binding"})
@@ -82,7 +84,11 @@ def _answers(
     question = Question.of(query)
     if question is None:
         return []
-    found = [_answered(question, rival) for rival in find_rivals(question, library)]
+    found_rivals = find_rivals(question, library)
+    told = [
+        rival for rival in found_rivals if not _refer_to_others(*(answer.place.statement for answer in rival.answers))
+    ]
+    found = [_answered(question, rival) for rival in told]
     return [d for d in found if (d.passages, d.spans) not in known]
 
 
@@ -121,12 +127,31 @@ def _related(library: Library) -> list[tuple[int, int]]:
     return related
 
 
+def _refer_to_others(mine: Statement, theirs: Statement) -> bool:
+    """Whether both only say 'it', and the statements before them open with different things."""
+    pronouns = word_set("grammar", "pronouns")
+    if pronouns.isdisjoint(mine.lowers) or pronouns.isdisjoint(theirs.lowers):
+        return False
+    openings = [_opening_before(statement) for statement in (mine, theirs)]
+    return all(openings) and openings[0].isdisjoint(openings[1])
+
+
+def _opening_before(statement: Statement) -> frozenset[str]:
+    """The first content words of the statement before one."""
+    order = statement.reading.statements
+    at = next((n for n, other in enumerate(order) if other is statement), 0)
+    if not at:
+        return frozenset()
+    before = order[at - 1]
+    return frozenset(before.reading.text.words[i].stem for i in before.content[:SUBJECT_WORDS])
+
+
 def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, Statement]) -> PassageConflict | None:
     """The shorter statement laid against the longer one, as if it were a claim."""
     if len(first[1].content) > len(second[1].content):
         second, first = first, second
     (n, mine), (m, theirs) = first, second
-    if mine.line == theirs.line or not _may_disagree(mine, theirs):
+    if mine.line == theirs.line or not _may_disagree(mine, theirs) or _refer_to_others(mine, theirs):
         return None
     found = align(mine, theirs.reading, [theirs], library.headings[m], ())
     objection = _disagreement(found)

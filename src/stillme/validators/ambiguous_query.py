@@ -43,6 +43,8 @@ def _describe(evidence: Evidence) -> str:
     ambiguity = evidence.ambiguity
     if ambiguity is None or ambiguity.kind == "broad":
         return "the question is too broad"
+    if ambiguity.kind == "readings":
+        return "model: the passages answer the question differently for several readings"
     what = f"{ambiguity.word!r}" if ambiguity.word else "the question"
     if not ambiguity.options:
         return f"nothing says what {what} is"

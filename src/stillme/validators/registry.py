@@ -63,6 +63,7 @@ class Slot:
 CHAIN: tuple[Slot, ...] = (
     Slot("AmbiguousQuery", "query", "ambiguous_query"),
     Slot("SourceRequired", "query", "source_required"),
+    Slot("Answerability", "query", "answerability"),
     Slot("QueryTerms", "query", "query_terms"),
     Slot("ContextInstructions", "query", "context_instructions"),
     Slot("EthicsAdapter", "query", "ethics_adapter", target="query"),

@@ -56,6 +56,8 @@ class Alignment:
     objections: list[Objection] = field(default_factory=list)
     verbatim: bool = False
     """The claim is a copy of the statement or of a part of it."""
+    in_order: bool = False
+    """The statement says it in the same words in the same order, and nothing besides that turns it."""
     heading: Reading = field(default_factory=_no_heading)
     """What the source says besides its text: title, address, date."""
     subjects: Sequence[Name] = ()
@@ -70,6 +72,21 @@ class Alignment:
     def missing(self) -> list[int]:
         """Content tokens of the claim that stand nowhere."""
         return [i for i in self.claim.content if i not in self.covered and i not in self.context]
+
+    @property
+    def missing_in_best(self) -> list[int]:
+        """Content tokens of the claim that the best statement alone does not carry."""
+        if len(self.statements) == 1:
+            return self.missing
+        best, reading = self.best, self.claim.reading
+        figures = [q for q in self.claim.quantities if any(agrees(q, t) for t in best.quantities)]
+        carried = self.context.union(*(range(q.first, q.last) for q in figures))
+        rest = [i for i in self.claim.content if i not in carried]
+        words, meant = reading.text.words, reading.concepts
+        known = best.stems | best.folded
+        return [
+            i for i in rest if known.isdisjoint((words[i].stem, words[i].folded)) and best.concepts.isdisjoint(meant[i])
+        ]
 
     @property
     def incompatible(self) -> list[Objection]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
 from stillme.figures.comparing import agrees, rivals
+from stillme.figures.derived import is_derived
 from stillme.figures.quantity import Quantity
 from stillme.grounding.objections.base import Alignment, Objection, carries, is_alike
 from stillme.grounding.statements import Statement
@@ -14,6 +16,8 @@ __all__ = ["other_figures"]
 
 # How far before a figure the negation stands by which a claim only sets it against another.
 NEAR: Final = 3
+# Of so many figures of the statements another may follow.
+MOST_NEAR: Final = 12
 
 
 def other_figures(alignment: Alignment) -> list[Objection]:
@@ -24,11 +28,14 @@ def other_figures(alignment: Alignment) -> list[Objection]:
     mine = [q for q in claim.quantities if q.first not in denied]
     theirs = [t for statement in alignment.statements for t in statement.quantities] if mine else []
     settled = {id(t) for t in theirs if any(agrees(q, t) for q in mine)}
-    raised = (_figure_objection(alignment, q, settled) for q in mine)
+    near = [t for t in theirs if t.values][:MOST_NEAR]
+    raised = (_figure_objection(alignment, q, settled, near) for q in mine)
     return [objection for objection in raised if objection]
 
 
-def _figure_objection(alignment: Alignment, figure: Quantity, settled: set[int]) -> Objection | None:
+def _figure_objection(
+    alignment: Alignment, figure: Quantity, settled: set[int], near: Sequence[Quantity]
+) -> Objection | None:
     """What speaks against one figure; its tokens are then no longer covered. Figures in `settled` are another's equal."""
     tokens = range(figure.first, figure.last)
     rival = next((t for t in alignment.best.quantities if id(t) not in settled and rivals(figure, t)), None)
@@ -36,6 +43,9 @@ def _figure_objection(alignment: Alignment, figure: Quantity, settled: set[int])
         alignment.covered.update(tokens)
         return None
     alignment.covered.difference_update(tokens)
+    if is_derived(figure, near):
+        alignment.context.update(tokens)
+        return None
     if rival and is_alike(alignment, alignment.claim.figured):
         return Objection("figure", figure.first, figure.last, alignment.text_of(rival))
     if any(agrees(figure, t) for t in alignment.heading.quantities):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Final
 
 from stillme.grounding.objections.base import CLOSE, Alignment, Objection
-from stillme.grounding.statements import Statement
+from stillme.grounding.statements import CLAUSE_MARKS, Statement
 from stillme.languages import word_set
 from stillme.text.concepts import opposite_stems
 
@@ -15,6 +16,8 @@ __all__ = ["POLARITY", "counterparts", "may_deny"]
 
 # How far from a denied word its opposite stands.
 BESIDE: Final = 2
+# How far behind its subject a negation stands: "a visa is usually not required".
+SUBJECT_REACH: Final = 4
 CLAUSE_ENDS: Final = frozenset((";", "."))
 
 
@@ -93,6 +96,7 @@ def _turned(alignment: Alignment, source: Statement, pairs: dict[int, int]) -> l
     if not (claim.negations or source.negations) or _is_exception(claim, source):
         return []
     turned = [] if source.negations else _denied_here(claim, source, pairs)
+    turned = [i for i in turned if not _is_denied_elsewhere(alignment, source, i)]
     if claim.negations or not _cancel(source):
         turned += _denied_there(claim, source, pairs)
     mine = claim.denied_clauses(source)
@@ -109,7 +113,32 @@ def _denied_here(claim: Statement, source: Statement, pairs: dict[int, int]) -> 
 def _denied_there(claim: Statement, source: Statement, pairs: dict[int, int]) -> list[int]:
     """What the source denies and the claim says."""
     back = {j: i for i, j in pairs.items()}
-    return [back[head] for head in _denied(source, claim) if head in back and not claim.denies(back[head])]
+    denied = [back[head] for head in _denied(source, claim) if head in back]
+    cues = {cue for cue, _, _ in claim.negations}
+    return [i for i in denied if not claim.denies(i) and not _is_subject_denied(claim, i, cues)]
+
+
+def _is_subject_denied(claim: Statement, i: int, cues: Collection[int]) -> bool:
+    """Whether the claim denies what it says of the word right before: 'a visa is not required' where the source needs no visa."""
+    words = claim.reading.text.words
+    for j in range(i + 1, min(claim.last, i + 1 + SUBJECT_REACH)):
+        if j in cues:
+            return True
+        if words[j].content or words[j].text in CLAUSE_MARKS:
+            return False
+    return False
+
+
+def _is_denied_elsewhere(alignment: Alignment, source: Statement, i: int) -> bool:
+    """Whether another statement, which speaks of something in the claim that this one does not, denies the same word."""
+    claim = alignment.claim
+    stem = claim.reading.text.words[i].stem
+    others = [s for s in alignment.statements if s is not source and (s.stems & claim.stems) - source.stems]
+    return any(
+        head is not None and other.reading.text.words[head].stem == stem
+        for other in others
+        for _, head, _ in other.negations
+    )
 
 
 def _cancel(source: Statement) -> bool:
