@@ -25,6 +25,7 @@ from stillme.batch.rows import Row, chunks, read_rows
 from stillme.batch.run import Engine
 from stillme.errors import BackendError, shown
 from stillme.models import bundle
+from stillme.validators.chain import attempt
 
 __all__ = ["on_ray"]
 
@@ -63,8 +64,16 @@ def on_ray(jobs: int = 0, chunk: int = CHUNK) -> Engine:
 
 def _connect() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine unasked
-    if not ray.is_initialized():
-        ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
+    if ray.is_initialized():
+        return
+    _, problem = attempt(lambda: ray.init(include_dashboard=False, log_to_driver=False, logging_level="error"))
+    if problem is not None:
+        where = (
+            f"the Ray cluster at {shown(address)}"
+            if (address := os.environ.get("RAY_ADDRESS"))
+            else "a Ray cluster here"
+        )
+        raise BackendError(f"{where} does not answer: {shown(problem, 200)}")
 
 
 class _Rows(Datasource):
