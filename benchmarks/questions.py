@@ -23,6 +23,7 @@ from stillme.reasons import Decision
 from stillme.version import __version__
 
 DATA: Final = Path(__file__).with_name("data") / "questions.tsv"
+RECORD: Final = Path(__file__).with_name("records") / "questions.json"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

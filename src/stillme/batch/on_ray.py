@@ -73,7 +73,7 @@ def _connect() -> None:
             if (address := os.environ.get("RAY_ADDRESS"))
             else "a Ray cluster here"
         )
-        raise BackendError(f"{where} does not answer: {shown(problem, 200)}")
+        raise BackendError(f"{where} does not answer: {problem}")
 
 
 class _Rows(Datasource):
