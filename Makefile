@@ -87,7 +87,8 @@ bench-full: $(VENV)/tested ## the same with every size and every round, however 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit $(if $(RECORD),--json $(RECORD))
 
-bench-batch: $(VENV)/tested ## measure `stillme batch` by processes, and by Ray actors where Ray is installed (LONG=1000000: memory; RECORD=file)
+bench-batch: $(VENV)/tested ## measure `stillme batch` by processes, with RAY=1 by Ray actors too (LONG=1000000: memory; RECORD=file)
+	$(if $(RAY),$(BIN)/pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[ray]")
 	$(BIN)/python -m benchmarks.batch $(if $(LONG),--long $(LONG)) $(if $(RECORD),--json $(RECORD))
 
 bench-console: $(VENV)/tested ## measure the lists of the console beside bare look-ups (RECORDS=1000000: the size it is made for)

@@ -143,7 +143,7 @@ def test_shared_words_alone_never_refuse(query: str, texts: list[str]) -> None:
     assert max(figures(query, texts, None), default=0.0) < 0.45
     assert max(found) >= 0.45
 
-    model = Told(-0.3)
+    model = Told(-0.9)
     assert max(figures(query, texts, model)) < 0.45
     assert len(model.asked) > len(texts)
 

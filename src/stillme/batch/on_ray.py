@@ -30,6 +30,8 @@ from stillme.validators.chain import attempt
 __all__ = ["on_ray"]
 
 BLOCK: Final = 256
+BLOCK_BYTES: Final = 64 * 1024
+"""Rows that go to an actor together. Ray would join what is read to 128 MiB, and a file of that size would be one actor's."""
 CHUNK: Final = 32
 
 
@@ -41,6 +43,7 @@ def on_ray(jobs: int = 0, chunk: int = CHUNK) -> Engine:
         context = DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
+        context.target_max_block_size = BLOCK_BYTES
         actors = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
         rows = ray.data.read_datasource(
             _Rows(files, done), override_num_blocks=len(files), num_cpus=0
