@@ -132,7 +132,7 @@ def test_the_model_is_not_asked(query: str, texts: list[str]) -> None:
         pytest.param("What is the capital of Australia?", [MARS, SCHOOL], id="nothing is shared in one language"),
         pytest.param("hoc phi mot hoc ky het bao nhieu", [MARS, LEAVE], id="Vietnamese without accents"),
         pytest.param("What about it?", [MARS, VE], id="a question without content"),
-        pytest.param("Tell me of the planet. " * 60, [MARS, VE], id="a page instead of a question"),
+        pytest.param("Tell me of the harbour. " * 60, [MARS, VE], id="a page instead of a question"),
         pytest.param("What is the capital of Australia?", [f"Room {n} is painted in the colour {n}." for n in range(64)], id="more passages than are read in pieces"),
     ],
 )  # fmt: skip
@@ -143,7 +143,7 @@ def test_shared_words_alone_never_refuse(query: str, texts: list[str]) -> None:
     assert max(figures(query, texts, None), default=0.0) < 0.45
     assert max(found) >= 0.45
 
-    model = Told(-0.9)
+    model = Told(-0.3)
     assert max(figures(query, texts, model)) < 0.45
     assert len(model.asked) > len(texts)
 
