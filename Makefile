@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-retrieval bench-service dev clean
+.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-questions bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -58,10 +58,11 @@ test-clients: ## install the packages that StillMe works inside (into .venv-clie
 		echo "clients: $$name"; $(MAKE) --no-print-directory clients-$$name || exit 1; \
 	done
 
-# One environment for most, and one each for what does not install beside the others.
+# One environment for most, and one each for what does not install beside the others. pip takes half an hour to find what fits, uv a minute.
 clients-together clients-openai_agents clients-ragas clients-promptfoo: clients-%:
 	test -x .venv-clients-$*/bin/python || $(PYTHON) -m venv .venv-clients-$*
-	.venv-clients-$*/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements/$*.txt ".[service,telemetry]"
+	.venv-clients-$*/bin/pip install --quiet --disable-pip-version-check uv
+	.venv-clients-$*/bin/uv pip install --quiet --reinstall-package stillme --python .venv-clients-$*/bin/python -r tests/clients/requirements/$*.txt ".[service,telemetry]"
 	test $* != promptfoo || npm install --silent --no-fund --no-audit --prefix .venv-clients-promptfoo promptfoo
 	STILLME_CLIENTS=$* LITELLM_LOCAL_MODEL_COST_MAP=True .venv-clients-$*/bin/python -m pytest -W default tests/clients tests/test_docs_examples.py -k "clients or adapters"
 
@@ -86,7 +87,8 @@ bench-full: $(VENV)/tested ## the same with every size and every round, however 
 bench-audit: $(VENV)/tested ## measure what keeping verdicts costs, beside raw SQLite and PostgreSQL
 	$(BIN)/python -m benchmarks.audit $(if $(RECORD),--json $(RECORD))
 
-bench-batch: $(VENV)/tested ## measure `stillme batch` by processes, and by Ray actors where Ray is installed (LONG=1000000: memory; RECORD=file)
+bench-batch: $(VENV)/tested ## measure `stillme batch` by processes, with RAY=1 by Ray actors too (LONG=1000000: memory; RECORD=file)
+	$(if $(RAY),$(BIN)/pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[ray]")
 	$(BIN)/python -m benchmarks.batch $(if $(LONG),--long $(LONG)) $(if $(RECORD),--json $(RECORD))
 
 bench-console: $(VENV)/tested ## measure the lists of the console beside bare look-ups (RECORDS=1000000: the size it is made for)
@@ -103,6 +105,9 @@ bench-grounding-speed: $(VENV)/tested ## measure its speed beside encoder passes
 
 bench-eval: $(VENV)/tested ## measure an evaluation end to end: cases a second by processes, peak memory on 100,000 cases
 	$(BIN)/python -m benchmarks.eval $(if $(RECORD),--json $(RECORD))
+
+bench-questions: $(VENV)/tested ## count right questions that are refused for want of similarity, and others that are let through
+	$(BIN)/python -m benchmarks.questions --json benchmarks/records/questions.json
 
 bench-retrieval: $(VENV)/tested ## measure how well passages are found, on the sets of DATA=folder
 	$(BIN)/python -m benchmarks.retrieval $(DATA)

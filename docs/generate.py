@@ -7,6 +7,7 @@
 - `docs/performance.md`: figures beside aims, from `benchmarks/records/{speed,service,audit}.json`
 - `docs/console.md`: how fast its lists are, from `benchmarks/records/console.json`
 - `docs/batch.md`: rows a second and memory, from `benchmarks/records/batch.json`
+- `docs/stock-pipelines.md`: right questions that are refused, from `benchmarks/records/questions.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
 - `docs/security.md`: what wrappings do to a claim, from `benchmarks/records/disguises.json`
@@ -50,6 +51,7 @@ GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
 DISGUISES_RECORD = DOCS.parent / "benchmarks" / "records" / "disguises.json"
+QUESTIONS_RECORD = DOCS.parent / "benchmarks" / "records" / "questions.json"
 BATCH_RECORD = DOCS.parent / "benchmarks" / "records" / "batch.json"
 NOT_RECORDED = "No run is recorded yet."
 CONSOLE_RECORD = DOCS.parent / "benchmarks" / "records" / "console.json"
@@ -88,6 +90,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "performance.md", performance_page()
     yield DOCS / "console.md", filled(DOCS / "console.md", "lists", "\n".join(console_lists()))
     yield DOCS / "batch.md", filled(DOCS / "batch.md", "measured", "\n".join(batch_tables()))
+    stock = DOCS / "stock-pipelines.md"
+    yield stock, filled(stock, "questions", "\n".join(questions_table()))
     yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
         page = DOCS / "validators" / f"{name}.md"
@@ -207,6 +211,17 @@ def batch_tables() -> Iterator[str]:
         yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB) through two processes:"
         first = f"{long['peak_mb_first_tenth']:,.0f} MiB in the first tenth"
         yield f"all of them together had at most {long['peak_mb']:,.0f} MiB in memory, {first}."
+
+
+def questions_table() -> Iterator[str]:
+    """What `make bench-questions` measured."""
+    rows = json.loads(QUESTIONS_RECORD.read_text(encoding="utf-8"))["rows"]
+    yield "| question and passage | right ones refused | about another matter, refused |"
+    yield "|---|---:|---:|"
+    for languages in dict.fromkeys(row["languages"] for row in rows):
+        found = {row["matter"]: row for row in rows if row["languages"] == languages}
+        figures = " | ".join(f"{found[each]['refused']} of {found[each]['questions']}" for each in ("right", "other"))
+        yield f"| {languages.replace('-', ', ')} | {figures} |"
 
 
 def settings_table(*classes: type[Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
     python training/fit_similarity.py TRAIN                      prints both
     python training/fit_similarity.py TRAIN --write              also writes similarity.yaml
+    python training/fit_similarity.py TRAIN --gate --write       the gate and its middles alone, the rest of the file stays
     python training/fit_similarity.py TRAIN --measure [DEV]      prints how what is written does, with and without the model
 
 Each question of `qa_contexts_{en,vi}.jsonl` is paired with its own passage, with another passage of the same article and with one
@@ -14,9 +15,12 @@ DEV folder also on its `squad2_dev` and `viquad2_dev`.
 
 - `map` is for our own search: something is always nearest there, and a passage of the same article is a wrong one.
 - `gate` is for passages that a caller brings, and for questions as people type them: as they are, with typing errors, behind a greeting.
-  A passage of the same article is left out: it speaks of what is asked, and whether it answers is for the grounding of the answer. A
-  retriever brings passages of another matter now and then, so right ones count as ten times as frequent; not across languages,
-  where cosines tell less.
+  A passage of the same article is left out: it speaks of what is asked, and whether it answers is for the grounding of the answer.
+  Beside the articles it is fitted on training/written/train.jsonl, whose passages are what companies tell their customers: each
+  question that its document answers, with the passage of that document and of another one that shares most with it. Cosines
+  are taken without what all questions, or all passages, of a language have in common: the `middles`, means over the same pairs. A
+  retriever brings passages of another matter now and then, so right ones count as fifteen times as frequent; not across
+  languages, where cosines tell less.
 """
 
 from __future__ import annotations
@@ -26,10 +30,11 @@ import hashlib
 import json
 import math
 import random
+from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,9 +52,10 @@ KNOTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MOST = 1500
 # At the upper figure no threshold of a policy is in doubt; at the lower one hardly a passage is the right one.
 CLEAR, HOPELESS = 0.8, 0.03
-RIGHT_TO_WRONG = 10
+RIGHT_TO_WRONG = 15
 GROUPS = ("en", "vi", "en to vi", "vi to en", "vi unaccented")
 QUESTIONS = 300
+WRITTEN = Path(__file__).with_name("written") / "train.jsonl"
 RIDGE = 1e-3
 GREETINGS = {
     "en": (
@@ -225,6 +231,23 @@ def _mistyped(question: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
+def written_pairs(documents: list[dict[str, Any]], questions: int) -> list[Pair]:
+    """Up to `questions` questions of each language that their document answers, beside the most promising passage of it and of another."""
+    rng, found = random.Random(11), []
+    for language in ("en", "vi"):
+        by_domain = {each["domain"]: each for each in documents if each["lang"] == language}
+        known = rng.sample(sorted(by_domain), min(questions, len(by_domain)))
+        for domain in known:
+            asked = [each["query"] for each in by_domain[domain]["questions"] if each["label"] == "answerable"]
+            other = rng.choice([name for name in known if name != domain])
+            for k, text in enumerate(_wordings(rng.choice(asked), language) if asked else []):
+                for name in (domain, other):
+                    passages = [passage["text"] for passage in by_domain[name]["context"]]
+                    each = [pair(language, domain, text, p, name == domain, reworded=k > 0) for p in passages]
+                    found.append(max(each, key=lambda p: p.said.share))
+    return found
+
+
 def dev_pairs(folder: Path, questions: int) -> list[Pair]:
     """The same of the development sets; each row has one passage, of an article that its source tells."""
     found: list[Pair] = []
@@ -262,17 +285,75 @@ def fitted(features: Any, own: Any) -> Any:
     return weights
 
 
-def fit_map(doubtful: list[Pair], right_to_wrong: float = 1.0) -> similarity.Map:
+def fit_map(
+    doubtful: list[Pair], middles: similarity.Middles | None = None, right_to_wrong: float = 1.0
+) -> similarity.Map:
     """The map that tells own passages best where shared content is no help, for so many right ones to a wrong one of the same language."""
-    cosines = [
-        max(similarity.nearest_piece(embed, asked, p.passage, p.said) for asked in similarity.asking(p.query))
-        for p in doubtful
-    ]
-    features = [[p.said.share, near, float(p.across)] for p, near in zip(doubtful, cosines, strict=True)]
+    features = [[p.said.share, nearest(p, middles), float(p.across)] for p in doubtful]
     weights = fitted(np.array(features), np.array([float(p.own) for p in doubtful]))
     share, cosine, across, bias = map(float, weights)
     odds = math.log(right_to_wrong)
     return similarity.Map(*(round(value, 3) for value in (share, cosine, across - odds, bias + odds)))
+
+
+def nearest(p: Pair, middles: similarity.Middles | None) -> float:
+    """The cosine of the question, or of a sentence of it that asks, and the nearest piece of the passage."""
+    if middles is None:
+        return max(similarity.nearest_piece(embed, asked, p.passage, p.said) for asked in similarity.asking(p.query))
+    return max(
+        middles.cosine(question, p.language, piece, p.passage.language)
+        for asked in read_questions(p)
+        for question in embed([asked], "query")
+        for piece in read_pieces(p)
+    )
+
+
+def read_questions(p: Pair) -> list[str]:
+    """What the model reads of a question."""
+    legible = [similarity.legible(asked, [p.passage], p.language).raw for asked in similarity.asking(p.query)]
+    return [text for text in legible if text.strip()]
+
+
+def read_pieces(p: Pair) -> Any:
+    """The vectors of what the model reads of a passage."""
+    return embed(similarity.pieces(p.passage, p.said.weights), "passage")
+
+
+def fit_middles(known: list[Pair]) -> similarity.Middles:
+    """The mean vectors of questions and of pieces, by language, as they are written down."""
+    questions, passages = defaultdict(list), defaultdict(list)
+    for p in known:
+        questions[p.language] += list(embed(read_questions(p), "query"))
+        passages[p.passage.language] += list(read_pieces(p))
+
+    def mean(vectors: dict[str, list[Any]]) -> dict[str, Any]:
+        served = {language: rows for language, rows in vectors.items() if language in GREETINGS}
+        return {language: np.mean(rows, axis=0).astype("<f2").astype("float32") for language, rows in served.items()}
+
+    return similarity.Middles(mean(questions), mean(passages))
+
+
+def fit_gate(rows: dict[str, list[dict[str, Any]]], questions: int, points: Sequence[tuple[float, float]]) -> list[str]:
+    """The lines of the gate and its middles."""
+    known = [*pairs(rows, questions), *written_pairs(_rows(WRITTEN), questions)]
+    learnt = [p for p in known if p.group != "vi unaccented" and not p.held_out and not p.sibling]
+    brought = [p for p in learnt if p.doubtful(points)]
+    middles = fit_middles(learnt)
+    return [
+        f"# `gate` is for passages that a caller brings, of which one in {RIGHT_TO_WRONG + 1} is taken to speak of another matter; cosines",
+        f"# are taken without the middles. Fitted on {_counted(brought)}.",
+        "gate:",
+        *(f"  {name}: {value}" for name, value in asdict(fit_map(brought, middles, RIGHT_TO_WRONG)).items()),
+        "# The mean vectors of questions and of passages, as half floats in base64.",
+        "middles:",
+        *_written_middles("questions", middles.questions),
+        *_written_middles("passages", middles.passages),
+    ]
+
+
+def _written_middles(kind: str, vectors: Mapping[str, Any]) -> list[str]:
+    texts = {name: b64encode(vectors[name].astype("<f2").tobytes()).decode() for name in sorted(vectors)}
+    return [f"  {kind}:", *(f"    {name}: {text}" for name, text in texts.items())]
 
 
 def fit(rows: dict[str, list[dict[str, Any]]], questions: int) -> list[str]:
@@ -281,7 +362,6 @@ def fit(rows: dict[str, list[dict[str, Any]]], questions: int) -> list[str]:
     points = curve(found)
     known = [p for p in pairs(rows, questions) if p.group != "vi unaccented" and not p.held_out]
     searched = [p for p in known if p.promising(points) and not p.reworded]
-    brought = [p for p in known if p.doubtful(points) and not p.sibling]
     return [
         "# Share of the question that a passage speaks of (left) and the similarity it is worth (right); linear between.",
         f"# Fitted by training/fit_similarity.py on {len(found)} pairs of question and passage.",
@@ -293,10 +373,7 @@ def fit(rows: dict[str, list[dict[str, Any]]], questions: int) -> list[str]:
         f"# search has found, among which something is always nearest; fitted by training/fit_similarity.py on {_counted(searched)}.",
         "map:",
         *(f"  {name}: {value}" for name, value in asdict(fit_map(searched)).items()),
-        "# `gate` is for passages that a caller brings, of which one in eleven is taken to speak of another matter;",
-        f"# fitted on {_counted(brought)}.",
-        "gate:",
-        *(f"  {name}: {value}" for name, value in asdict(fit_map(brought, RIGHT_TO_WRONG)).items()),
+        *fit_gate(rows, questions, points),
     ]
 
 
@@ -333,12 +410,20 @@ def measure(known: list[Pair]) -> None:
             )
 
 
+def _with_gate(target: Path, rows: dict[str, list[dict[str, Any]]], questions: int) -> list[str]:
+    """The lines of similarity.yaml as they are, with a gate that is fitted anew."""
+    points = [(float(x), float(y)) for x, y in languages.load("similarity")["curve"]]
+    kept = takewhile(lambda line: not line.startswith("# `gate`"), target.read_text(encoding="utf-8").splitlines())
+    return [*kept, *fit_gate(rows, questions, points)]
+
+
 def main() -> None:
     """Fit and print, write if asked to; or measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="of each group, for the map")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--gate", action="store_true", help="fit the gate alone")
     parser.add_argument("--measure", nargs="?", const=True, metavar="DEV")
     options = parser.parse_args()
     rows = {language: _rows(options.folder / f"qa_contexts_{language}.jsonl") for language in ("en", "vi")}
@@ -349,10 +434,10 @@ def main() -> None:
             print("development sets")
             measure(dev_pairs(Path(options.measure), options.questions))
         return
-    lines = fit(rows, options.questions)
+    target = Path(languages.__file__).with_name("similarity.yaml")
+    lines = _with_gate(target, rows, options.questions) if options.gate else fit(rows, options.questions)
     print("\n".join(lines))
     if options.write:
-        target = Path(languages.__file__).with_name("similarity.yaml")
         target.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
 from stillme.grounding.passage import Passage
-from stillme.grounding.similarity import PIECE, PIECES_OF_A_REQUEST, Embed, Map, similarities
+from stillme.grounding.similarity import PIECE, PIECES_OF_A_REQUEST, Embed, Map, Middles, similarities
 from stillme.languages import load
 from stillme.models.embedding import embed
 from stillme.text.language import identify
@@ -132,7 +132,7 @@ def test_the_model_is_not_asked(query: str, texts: list[str]) -> None:
         pytest.param("What is the capital of Australia?", [MARS, SCHOOL], id="nothing is shared in one language"),
         pytest.param("hoc phi mot hoc ky het bao nhieu", [MARS, LEAVE], id="Vietnamese without accents"),
         pytest.param("What about it?", [MARS, VE], id="a question without content"),
-        pytest.param("Tell me of the planet. " * 60, [MARS, VE], id="a page instead of a question"),
+        pytest.param("Tell me of the harbour. " * 60, [MARS, VE], id="a page instead of a question"),
         pytest.param("What is the capital of Australia?", [f"Room {n} is painted in the colour {n}." for n in range(64)], id="more passages than are read in pieces"),
     ],
 )  # fmt: skip
@@ -143,7 +143,7 @@ def test_shared_words_alone_never_refuse(query: str, texts: list[str]) -> None:
     assert max(figures(query, texts, None), default=0.0) < 0.45
     assert max(found) >= 0.45
 
-    model = Told(0.3)
+    model = Told(-0.3)
     assert max(figures(query, texts, model)) < 0.45
     assert len(model.asked) > len(texts)
 
@@ -185,7 +185,7 @@ def test_a_right_question_is_not_refused(query: str, passage: str) -> None:
         pytest.param("Hwo tall is Muont Fiji?", id="typing errors"),
         pytest.param("Who won the 2018 World Cup?", id="in English"),
         pytest.param("Truyện Kiều do ai viết?", id="in Vietnamese"),
-        pytest.param("How do I reset my router password?", id="about something else"),
+        pytest.param("How is a violin tuned?", id="about something else"),
     ],
 )
 def test_a_wrong_question_is_still_refused(query: str) -> None:
@@ -294,3 +294,28 @@ def test_the_maps_rise(kind: str, share: float, cosine: float, more: float, apar
 
     assert 0 <= low <= scale(min(1, share + more), cosine, apart) <= 1
     assert low <= scale(share, min(1, cosine + more), apart) <= 1
+
+
+def test_without_what_is_common_direction_alone_counts() -> None:
+    """Two texts that differ from the middle in the same way are near, however near the middle itself is to both."""
+    far, near = numpy.array([0.9, 0.1, 0.0]), numpy.array([0.9, 0.0, 0.1])
+    middles = Middles({"en": numpy.array([0.9, 0.0, 0.0])}, {"en": numpy.array([0.9, 0.0, 0.0])})
+
+    assert middles.cosine(far, "en", far, "en") == 1.0
+    assert middles.cosine(far, "en", near, "en") == 0.0
+
+
+@pytest.mark.parametrize("language", ["en", "tlh"], ids=["a language that has a middle", "one that has none"])
+def test_a_text_in_the_middle_is_near_to_nothing(language: str) -> None:
+    """It has no direction of its own; a language without a middle takes that of all others."""
+    middle = numpy.array([0.6, 0.8])
+    middles = Middles({"en": middle}, {"en": middle})
+
+    assert middles.cosine(middle, language, numpy.array([1.0, 0.0]), language) == 0.0
+
+
+def test_vectors_of_another_model_are_taken_as_they_are() -> None:
+    """Nothing is taken off a vector that the middles were not made for."""
+    middles = Middles({"en": numpy.array([0.6, 0.8])}, {"en": numpy.array([0.6, 0.8])})
+
+    assert middles.cosine(numpy.array([1.0, 0, 0]), "en", numpy.array([1.0, 0, 0]), "en") == 1.0

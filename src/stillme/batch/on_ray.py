@@ -25,10 +25,13 @@ from stillme.batch.rows import Row, chunks, read_rows
 from stillme.batch.run import Engine
 from stillme.errors import BackendError, shown
 from stillme.models import bundle
+from stillme.validators.chain import attempt
 
 __all__ = ["on_ray"]
 
 BLOCK: Final = 256
+BLOCK_BYTES: Final = 64 * 1024
+"""Rows that go to an actor together. Ray would join what is read to 128 MiB, and a file of that size would be one actor's."""
 CHUNK: Final = 32
 
 
@@ -40,6 +43,7 @@ def on_ray(jobs: int = 0, chunk: int = CHUNK) -> Engine:
         context = DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
+        context.target_max_block_size = BLOCK_BYTES
         actors = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
         rows = ray.data.read_datasource(
             _Rows(files, done), override_num_blocks=len(files), num_cpus=0
@@ -63,8 +67,16 @@ def on_ray(jobs: int = 0, chunk: int = CHUNK) -> Engine:
 
 def _connect() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine unasked
-    if not ray.is_initialized():
-        ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
+    if ray.is_initialized():
+        return
+    _, problem = attempt(lambda: ray.init(include_dashboard=False, log_to_driver=False, logging_level="error"))
+    if problem is not None:
+        where = (
+            f"the Ray cluster at {shown(address)}"
+            if (address := os.environ.get("RAY_ADDRESS"))
+            else "a Ray cluster here"
+        )
+        raise BackendError(f"{where} does not answer: {problem}")
 
 
 class _Rows(Datasource):

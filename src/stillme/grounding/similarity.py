@@ -3,18 +3,20 @@
 The computed figure is on a 0..1 scale on which the policy's thresholds make sense: it is the share of the question's content that the
 passage speaks of, half of it measured on the passage as a whole and half on its best statement, mapped by a fitted curve.
 Where that is not clear of any passage, an embedding model is asked, if there is one: the nearest piece of the passage and the
-share together give the figure, by a fitted logistic map. Shared words alone then never make a passage a wrong one. Of a question with
-words around it (a greeting, a story) the sentences that ask count; Vietnamese typed without accents is read in the spelling of the
-passages. Without a model words decide alone.
+share together give the figure, by a fitted logistic map. Shared words alone then never make a passage a wrong one. Vectors of one
+language lie close together whatever they speak of, so of passages that a caller brings they are compared without what all questions,
+or all passages, of a language have in common. Of a question with words around it (a greeting, a story) the sentences that ask count;
+Vietnamese typed without accents is read in the spelling of the passages. Without a model words decide alone.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from math import exp
+from math import exp, sqrt
 from typing import Any, Final, Literal, Protocol
 
 from stillme.grounding.passage import BETWEEN, Passage
@@ -28,12 +30,15 @@ from stillme.text.tokens import Text
 __all__ = [
     "Embed",
     "Map",
+    "Middles",
     "QuestionShare",
     "across",
     "asking",
     "curve",
+    "legible",
     "missing_terms",
     "nearest_piece",
+    "pieces",
     "query_terms",
     "read",
     "share",
@@ -78,6 +83,27 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
+class Middles:
+    """The mean vector of questions and that of passages, by language: what all of them have in common tells none from another."""
+
+    questions: Mapping[str, Any]
+    passages: Mapping[str, Any]
+
+    def cosine(self, question: Any, asked_in: str, piece: Any, written_in: str) -> float:
+        """How near a question and a piece are beyond what is common, to four decimals."""
+        own = question - _middle(self.questions, asked_in if is_served(asked_in) else written_in, question)
+        other = piece - _middle(self.passages, written_in, piece)
+        lengths = sqrt(float(own @ own) * float(other @ other))
+        return round(float(own @ other) / lengths, 4) if lengths else 0.0
+
+
+def _middle(known: Mapping[str, Any], language: str, like: Any) -> Any:
+    """The mean vector of a language, or of all where it has none; nothing is taken off the vectors of another model."""
+    found = known[language] if language in known else sum(known.values()) / len(known)
+    return found if found.shape == like.shape else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionShare:
     """What a passage says of the question's content."""
 
@@ -106,10 +132,10 @@ def similarities(
 
 
 def asking(query: Text) -> list[Text]:
-    """What is asked: the sentences of a question that ask by their mark, and the whole of it, which may say what they are about."""
+    """What is asked: the sentences that ask by their mark, else the last one, and the whole, which may say what they are about."""
     sentences = [query.raw[s.start : s.end].rstrip() for s in split(query, ())]
-    asked = [Text(sentence) for sentence in sentences if sentence.endswith("?")] if len(sentences) > 1 else []
-    return [*asked[-MOST_ASKED:], query]
+    asked = [sentence for sentence in sentences if sentence.endswith("?")] or sentences[-1:]
+    return [*map(Text, asked[-MOST_ASKED:]), query] if len(sentences) > 1 else [query]
 
 
 def _figures(query: Text, passages: Sequence[Passage], language: str, embed: Embed | None) -> list[float]:
@@ -118,7 +144,7 @@ def _figures(query: Text, passages: Sequence[Passage], language: str, embed: Emb
     if embed is None or max(found, default=0.0) >= _clear():
         return found
     doubtful = {k: (passages[k], said[k]) for k in said}
-    for k, figure in _asked(embed, _legible(query, passages, language), language, doubtful).items():
+    for k, figure in _asked(embed, legible(query, passages, language), language, doubtful).items():
         found[k] = figure
     return found
 
@@ -128,7 +154,7 @@ def _thorough(query: Text, passages: Sequence[Passage], language: str, embed: Em
     found = _from_words(passages, said)
     if embed is None:
         return found
-    read_as = _legible(query, passages, language)
+    read_as = legible(query, passages, language)
     return [
         max(found[k], _read_whole(embed, read_as, language, passages[k], said[k])) if k in said else found[k]
         for k in range(len(found))
@@ -158,7 +184,7 @@ def across(language: str, passage: Passage) -> bool:
     return is_served(language) and language != passage.language
 
 
-def _legible(query: Text, passages: Sequence[Passage], language: str) -> Text:
+def legible(query: Text, passages: Sequence[Passage], language: str) -> Text:
     """The question as the model can read it: with its accents, and of a page of text the end."""
     if has(language, "accents") and not query.accented:
         query = Text(" ".join(respelt(query, [passage.text for passage in passages]).tokens))
@@ -176,13 +202,13 @@ def _asked(
     queue = [
         (turn, -said.share, piece, k)
         for k, (passage, said) in doubtful.items()
-        for turn, piece in enumerate(_pieces(passage, said.weights))
+        for turn, piece in enumerate(pieces(passage, said.weights))
     ]
     question = embed([query.raw], "query")[0] if queue else None
     # By text where the rest is equal: the order in which passages were given changes no figure.
     for _, _, piece, k in sorted(queue)[: max(PIECES_OF_A_REQUEST, len(doubtful))]:
         passage, said = doubtful[k]
-        cosine = round(float(embed([piece], "passage")[0] @ question), 4)
+        cosine = _middles().cosine(question, language, embed([piece], "passage")[0], passage.language)
         figure = _map("gate")(said.share, cosine, across(language, passage))
         found[k] = max(figure, found.get(k, 0.0))
         if figure >= _clear():
@@ -194,11 +220,11 @@ def nearest_piece(embed: Embed, query: Text, passage: Passage, said: QuestionSha
     """The cosine of the question and the nearest of those pieces of the passage that are read."""
     question = embed([query.raw], "query")[0]
     return max(
-        (round(float(row @ question), 4) for row in embed(_pieces(passage, said.weights), "passage")), default=0.0
+        (round(float(row @ question), 4) for row in embed(pieces(passage, said.weights), "passage")), default=0.0
     )
 
 
-def _pieces(passage: Passage, weights: dict[int, float]) -> list[str]:
+def pieces(passage: Passage, weights: dict[int, float]) -> list[str]:
     """The pieces of a passage that are read; cut between sentences where that can be."""
     raw, starts = passage.text.raw, [s.start for s in passage.sentences]
     found: list[tuple[float, int, int]] = []
@@ -309,6 +335,19 @@ def _maps() -> dict[str, Map]:
 def _map(kind: str) -> Map:
     """The map for passages that we found ourselves, among which something is always nearest, or for those that a caller brings."""
     return _maps()[kind]
+
+
+@compiled
+def _middles() -> Middles:
+    import numpy  # noqa: PLC0415  (loaded with the model)
+
+    def read(kind: str) -> dict[str, Any]:
+        return {
+            language: numpy.frombuffer(b64decode(text), "<f2").astype("float32")
+            for language, text in load("similarity")["middles"][kind].items()
+        }
+
+    return Middles(read("questions"), read("passages"))
 
 
 @compiled

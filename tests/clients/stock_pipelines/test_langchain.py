@@ -82,8 +82,8 @@ def test_the_rag_prompt(draft: str, delivered: bool, streams: bool) -> None:
         chain = rag_chain(guard)
         text = "".join(chain.stream(QUESTION)) if streams else chain.invoke(QUESTION)
 
-    assert ("9 am" in text) == delivered
-    assert text.startswith(REFUSED) != delivered
+    assert text.startswith("The museum opens at 9 am" if delivered else REFUSED)
+    assert "11 am" not in text
     asked = guard.kept.occurrences[-1].request
     assert asked.query == QUESTION
     assert [passage.text for passage in asked.retrieved_context] == ["\n\n".join(DOCUMENTS)]
