@@ -105,6 +105,13 @@ def may_assent(draft: Text, first: int, last: int) -> bool:
     return denies or not claim_lexicon().names(draft, first, last).isdisjoint(("assent", "agreeing"))
 
 
+def turns(draft: Text, first: int, last: int) -> bool:
+    """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'."""
+    lowers = draft.lowers[first:last]
+    turning = word_set("polarity", "negation") | _words("reversing") | _words("conditions") | _words("saying_no")
+    return any(lower in turning for lower in lowers)
+
+
 def wants_yes_or_no(query: Text) -> bool:
     """Whether a question can be answered with a bare yes."""
     return "wants_yes_or_no" in claim_lexicon().names(query)
