@@ -90,7 +90,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 @compiled
-def _polite_words() -> frozenset[str]:
+def polite_words() -> frozenset[str]:
+    """The words of greetings and courtesies."""
     return claim_lexicon().vocabulary("opening") | claim_lexicon().vocabulary("courtesy")
 
 
@@ -258,7 +259,7 @@ class Wrapping:
         offers = to_reader and lowers[self.first] in _words("conditions")
         if self.asked.yes_or_no or len(matter) > most or self.has_figure or (self.denies() and not offers):
             return False
-        polite = (_words("exchange") | (_polite_words() if to_reader else frozenset())) - _words("saying_no")
+        polite = (_words("exchange") | (polite_words() if to_reader else frozenset())) - _words("saying_no")
         return all(lowers[i] in polite for i in self.content)
 
     @property

@@ -103,10 +103,13 @@ def _without_remarks(evidence: Evidence, lacking: Sequence[tuple[Claim, Judgemen
 
 
 def _without_remark(evidence: Evidence, claim: Claim, judged: Judgement, stands: bool) -> Repair | None:
-    """The edit that leaves out a claim which is a remark, where something supported stands beside it, or the remark before a claim."""
+    """The edit that leaves out a claim which is a remark, where something supported stands beside it, or the talk around a claim."""
     draft = evidence.draft.raw
     refuted = judged.status == "contradicted" and judged.objection
     if stands and not refuted and evidence.is_remark(claim):
         return left_out(draft, claim.start, claim.end)
+    end = evidence.run_on_talk(claim)
+    if end is not None:
+        return Repair(end, claim.end, ".")
     behind = evidence.behind_remark(claim)
     return None if behind is None else without_lead(draft, claim.start, behind)
