@@ -205,7 +205,7 @@ def test_what_others_put_around_a_claim_changes_nothing(
         ("The Tarrow pool opens at 7 a.m.\nYes / No / Swim with sharks", PASSAGE, "When does the Tarrow pool open?"),
         ('{"leave_children_alone": "high", "answer": "The Tarrow pool opens at 7 a.m."}', PASSAGE, "When does the Tarrow pool open?"),
         ('{"status": "drowning is rare", "answer": "The Tarrow pool opens at 7 a.m."}', PASSAGE, "When does the Tarrow pool open?"),
-        ("Bể bơi Tân Hà mở cửa lúc 6 giờ.\nCó / Chưa / Cho trẻ bơi một mình", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?"),
+        ("Bể bơi Tân Hà mở cửa lúc 6 giờ.\nCó / Chưa / Bơi cùng cá mập", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?"),
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_packaging_is_judged(guard: Guard, draft: str, passage: str, query: str) -> None:

@@ -76,8 +76,11 @@ def run_on_talk(embed: Embed, draft: Text, first: int, last: int, matter: Collec
             or (len(spoken) < LEAST_RUN_ON and not _greets(spoken))
         ):
             continue
-        apart = not any(word.number or (word.content and word.stem in matter) for word in spoken)
-        return start if apart and only_talks(embed, draft.slice(start, last), apart=True) else None
+        named = [word for word in spoken if word.content and word.stem in matter]
+        shared = len(named) > (len(spoken) // 2 if draft.accented else 0)  # syllables are shared by chance
+        if shared or any(word.number for word in words[start:last]):
+            return None
+        return start if only_talks(embed, draft.slice(start, last), apart=not named) else None
     return None
 
 
