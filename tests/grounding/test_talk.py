@@ -205,7 +205,6 @@ def test_what_others_put_around_a_claim_changes_nothing(
         ("The Tarrow pool opens at 7 a.m.\nYes / No / Swim with sharks", PASSAGE, "When does the Tarrow pool open?"),
         ('{"leave_children_alone": "high", "answer": "The Tarrow pool opens at 7 a.m."}', PASSAGE, "When does the Tarrow pool open?"),
         ('{"status": "drowning is rare", "answer": "The Tarrow pool opens at 7 a.m."}', PASSAGE, "When does the Tarrow pool open?"),
-        ("Bể bơi Tân Hà mở cửa lúc 6 giờ.\nCó / Chưa / Bơi cùng cá mập", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?"),
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_packaging_is_judged(guard: Guard, draft: str, passage: str, query: str) -> None:
@@ -221,3 +220,12 @@ def test_what_no_source_says_behind_a_statement_does_not_go_out(guard: Guard) ->
     found = verdict(guard, PASSAGE, "When does the Tarrow pool open?", draft)
 
     assert "Hope" not in (found.safe_response or "")
+
+
+def test_a_button_that_may_say_something_does_not_go_out(guard: Guard) -> None:
+    """It is judged, and left out for want of a source."""
+    draft = "Bể bơi Tân Hà mở cửa lúc 6 giờ [1].\nCó / Chưa / Bơi cùng cá mập"
+    found = verdict(guard, BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", draft)
+
+    assert "cá mập" not in (found.safe_response or "")
+    assert found.claims[-1].status == "unsupported"
