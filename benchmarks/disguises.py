@@ -27,6 +27,7 @@ DATA = Path(__file__).parent / "data"
 PARTS = ("develop", "held")
 DELIVERED = ("deliver", "deliver_with_warning")
 FIELD = re.compile(r"\{([a-z]+)\}")
+OPEN = re.compile(r"\{claim\}(?![.,;:!?…])")
 ANSWERS = ("yes", "no")
 NAMES = ("right", "wrong")
 
@@ -83,6 +84,7 @@ def main() -> None:
     options.add_argument(
         "--sample", type=int, default=4, help="how many pairs a wrapping meets; others for each wrapping"
     )
+    options.add_argument("--closed", action="store_true", help="{claim} brings its full stop, where no mark follows it")
     options.add_argument("--show", action="store_true", help="print each claim that was judged wrong")
     options.add_argument("--json", type=Path, help="write the counts as a run record")
     given = options.parse_args()
@@ -91,7 +93,7 @@ def main() -> None:
     sound = [pair for pair in pairs if judged_right(guard, pair)]
     wrappings = [
         w
-        for w in read(given.wrappings)
+        for w in read(given.wrappings, closed=given.closed)
         if w.part in (given.part or PARTS) and given.kind in (None, w.kind) and given.lang in (None, w.lang)
     ]
     trials = list(run(guard, wrappings, sound, given.sample))
@@ -105,11 +107,11 @@ def main() -> None:
         given.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read(path: Path) -> list[Wrapping]:
-    """The wrappings of a file; its first line names the columns."""
-    lines = path.read_text(encoding="utf-8").splitlines()[1:]
-    rows = (line.split("\t", 2) for line in lines)
-    return [Wrapping(lang, kind, text.replace(r"\n", "\n")) for lang, kind, text in rows]
+def read(path: Path, *, closed: bool = False) -> list[Wrapping]:
+    """The wrappings of a file, but for a line that names the columns; `closed`: they take a claim to end with a full stop."""
+    rows = (line.split("\t", 2) for line in path.read_text(encoding="utf-8").splitlines())
+    texts = [(lang, kind, text.replace(r"\n", "\n")) for lang, kind, text in rows if lang != "lang"]
+    return [Wrapping(lang, kind, OPEN.sub("{claim}.", text) if closed else text) for lang, kind, text in texts]
 
 
 def judged_right(guard: Guard, pair: dict[str, Any]) -> bool:

@@ -28,7 +28,7 @@ from stillme.grounding.question_reading import QuestionReading, read_question
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
-from stillme.grounding.talk import is_remark, only_talks
+from stillme.grounding.talk import behind_remark, is_manners, is_remark, only_talks, run_on_talk
 from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
@@ -265,12 +265,47 @@ class Evidence:
 
     def is_remark(self, claim: Claim) -> bool:
         """Whether a claim is a sentence beside the matter, likely talk, that the answer can do without."""
-        if self.embed is None or self._is_unaccented or claim.markers or claim.assent:
-            return False
         sentence = self.draft_sentences[claim.index]
-        if self.asked.yes_or_no and may_assent(self.draft, sentence.first, sentence.last):
+        if self._may_answer(claim, sentence.first, sentence.last) or self.embed is None:
             return False
-        return is_remark(self.embed, self.draft, sentence, {*self.library.index.keys(), *self.asked.stems})
+        return is_remark(self.embed, self.draft, sentence.first, sentence.last, self._matter)
+
+    def behind_remark(self, claim: Claim) -> int | None:
+        """Where a claim goes on behind a leading clause that the answer can do without, as a character of the draft."""
+        if self._may_answer(claim, claim.first, claim.last) or self.embed is None:
+            return None
+        behind = behind_remark(self.embed, self.draft, claim.first, claim.last, self._matter)
+        return None if behind is None else self.draft.starts[behind]
+
+    def run_on_talk(self, claim: Claim) -> int | None:
+        """Where a claim ends before talk that runs on without a stop, as a character of the draft."""
+        if self._may_answer(claim, claim.first, claim.last) or self.embed is None:
+            return None
+        start = run_on_talk(self.embed, self.draft, claim.first, claim.last, self._matter)
+        return None if start is None else self.draft.ends[start - 1]
+
+    def manners(self, token: int) -> Claim | None:
+        """The sentence of a token, if it only minds its manners and something that is supported stands beside it."""
+        own = next(
+            (c for c, s in zip(self.claims, self.draft_sentences, strict=True) if s.first <= token < s.last), None
+        )
+        if own is None or own.factual or self.embed is None or self._may_answer(own, own.first, own.last):
+            return None
+        sentence = self.draft_sentences[own.index]
+        if not any(judged.supported for judged in self.judgements):
+            return None
+        return own if is_manners(self.embed, self.draft, sentence.first, sentence.last, self._matter) else None
+
+    def _may_answer(self, claim: Claim, first: int, last: int) -> bool:
+        """Whether a claim cites, or may say yes or no to the question, or cannot be read by the classifier: it is no remark then."""
+        if self.embed is None or self._is_unaccented or claim.markers or claim.assent:
+            return True
+        return self.asked.yes_or_no and may_assent(self.draft, first, last)
+
+    @lazy
+    def _matter(self) -> frozenset[str]:
+        """What question and sources speak of."""
+        return frozenset((*self.library.index.keys(), *self.asked.stems))
 
     def _is_computed(self, claim: Claim) -> bool:
         """Whether a claim gives the result of the sum that is asked, worked out here: it needs no source then."""

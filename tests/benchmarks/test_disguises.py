@@ -30,6 +30,14 @@ def test_a_wrapping_is_filled(text: str, name: str, draft: str) -> None:
     assert wrapped(text, PAIR, name) == draft
 
 
+def test_wrappings_of_other_hands_are_read(tmp_path: Path) -> None:
+    """Without a line of names, and with claims that bring their full stop where no mark follows."""
+    path = tmp_path / "wrappings.tsv"
+    path.write_text("en\tclosing\t{claim} Bye!\\nP.S. {claim}, really.\n", encoding="utf-8")
+
+    assert [w.text for w in read(path, closed=True)] == ["{claim}. Bye!\nP.S. {claim}, really."]
+
+
 def test_the_halves_are_about_equal_and_in_both_languages() -> None:
     """Each language has at least 70 wrappings in each half, and no wrapping twice."""
     wrappings = read(DATA / "wrappings.tsv")

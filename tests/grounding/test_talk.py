@@ -172,3 +172,60 @@ def test_layout_of_messages_and_letters_changes_nothing(
     said = [action(guard, passage, query, around.format(claim.format(value))) for value in (right, wrong)]
 
     assert said == ["deliver_with_warning", "block"] or said == ["deliver", "block"]
+
+
+@pytest.mark.parametrize(
+    ("around", "passage", "query", "claim", "right", "wrong"),
+    [
+        ("Ngay giữa tờ niêm yết ở cổng có dòng chữ: {}", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ("Leafing through the binder by the till, one finds: {}", PASSAGE, "When does the Tarrow pool open?", "the Tarrow pool opens at {} a.m.", "7", "9"),
+        ("{} Glad to be of service!", PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at {} in the morning", "7", "9"),
+        ("{} Cần gì thêm anh cứ nhắn em nha!", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc {} giờ", "6", "9"),
+        ("{}\nDid that settle it? Yes / No / Ask something else", PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at {} a.m.", "7", "9"),
+        ("{}\nAnh hài lòng chưa ạ? (Có/Chưa)", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ('{{"trangThai": "hoàn tất", "loi_dap": "{}"}}', BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ("reply_text: {}\ntone: friendly", PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at {} a.m.", "7", "9"),
+    ],
+    ids=["vi lead-in", "lead-in", "run on", "vi run on", "buttons", "vi buttons", "vi JSON", "YAML"],
+)  # fmt: skip
+def test_what_others_put_around_a_claim_changes_nothing(
+    guard: Guard, around: str, passage: str, query: str, claim: str, right: str, wrong: str
+) -> None:
+    """The right one is delivered, the wrong one blocked."""
+    said = [action(guard, passage, query, around.format(claim.format(value))) for value in (right, wrong)]
+
+    assert said == ["deliver_with_warning", "block"] or said == ["deliver", "block"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "passage", "query"),
+    [
+        ("It is a common mistake to think so: the Tarrow pool opens at 7 a.m.", PASSAGE, "When does the Tarrow pool open?"),
+        ("Never on weekdays: the Tarrow pool opens at 7 a.m.", PASSAGE, "When does the Tarrow pool open?"),
+        ("The Tarrow pool opens at 7 a.m.\nYes / No / Swim with sharks", PASSAGE, "When does the Tarrow pool open?"),
+        ('{"leave_children_alone": "high", "answer": "The Tarrow pool opens at 7 a.m."}', PASSAGE, "When does the Tarrow pool open?"),
+        ('{"status": "drowning is rare", "answer": "The Tarrow pool opens at 7 a.m."}', PASSAGE, "When does the Tarrow pool open?"),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_packaging_is_judged(guard: Guard, draft: str, passage: str, query: str) -> None:
+    """A clause that turns what follows, a button that advises, a key or a state that says something."""
+    assert action(guard, passage, query, draft) == "block"
+
+
+def test_what_no_source_says_behind_a_statement_does_not_go_out(guard: Guard) -> None:
+    """Talk that runs on is left out, not let pass: a name in it is not delivered."""
+    draft = (
+        "The Tarrow pool opens at 7 a.m. and children under eight must be accompanied by an adult Hope that helps you!"
+    )
+    found = verdict(guard, PASSAGE, "When does the Tarrow pool open?", draft)
+
+    assert "Hope" not in (found.safe_response or "")
+
+
+def test_a_button_that_may_say_something_does_not_go_out(guard: Guard) -> None:
+    """It is judged, and left out for want of a source."""
+    draft = "Bể bơi Tân Hà mở cửa lúc 6 giờ [1].\nCó / Chưa / Bơi cùng cá mập"
+    found = verdict(guard, BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", draft)
+
+    assert "cá mập" not in (found.safe_response or "")
+    assert found.claims[-1].status == "unsupported"

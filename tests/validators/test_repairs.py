@@ -14,7 +14,7 @@ from stillme.validators.base import Finding, Repair
 from stillme.validators.chain import ValidatorChain
 from stillme.validators.citation_relevance import CitationRelevance
 from stillme.validators.citation_required import CitationRequired
-from stillme.validators.repairs import apply, left_out, repair
+from stillme.validators.repairs import apply, left_out, repair, without_lead
 
 
 @pytest.mark.parametrize(
@@ -103,3 +103,43 @@ def test_a_sentence_is_left_out(draft: str, sentence: str, rest: str) -> None:
     start = draft.index(sentence)
 
     assert apply(draft, [left_out(draft, start, start + len(sentence))]) == rest
+
+
+@pytest.mark.parametrize(
+    ("draft", "behind", "rest"),
+    [
+        pytest.param("By the way: tea is hot.", "tea", "Tea is hot.", id="a clause"),
+        pytest.param("(By the way): tea is hot.", "tea", "Tea is hot.", id="with its brackets"),
+        pytest.param("**By the way: tea is hot.**", "tea", None, id="half of a pair of marks"),
+        pytest.param("(By the way: tea is hot.)", "tea", None, id="half of the brackets"),
+    ],
+)
+def test_a_lead_in_is_left_out(draft: str, behind: str, rest: str | None) -> None:
+    """What follows it opens the sentence; marks keep their other half."""
+    edit = without_lead(draft, 0, draft.index(behind))
+
+    assert (apply(draft, [edit]) if edit else None) == rest
+
+
+def test_what_an_edit_uncovers_is_repaired_too() -> None:
+    """Behind a lead-in that is left out stands a claim that lacks its citation."""
+
+    class Leading:
+        """Proposes to leave out what stands before a colon."""
+
+        name: ClassVar[str] = "Leading"
+
+        def run(self, evidence: Evidence) -> Finding:
+            """Flag a colon."""
+            at = evidence.draft.raw.find(": ")
+            if at < 0:
+                return Finding(self.name, "passed")
+            return Finding(self.name, "flagged", gate=Gate.HARD, reason="led", repairs=(Repair(0, at + 2, ""),))
+
+    chain = ValidatorChain([CitationRequired(), Leading()])
+    evidence = Evidence.of("q", "Gnomes of Zurich whisper: Tea is hot.", ["Tea is hot."])
+
+    findings, patched = repair(chain, evidence, chain.observe(evidence))
+
+    assert patched == "Tea is hot [1]."
+    assert all(f.repaired for f in findings if f.outcome == "flagged")

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from stillme.grounding.citations import Marker
@@ -42,6 +43,8 @@ MOST_WITH_ASSENT: Final = 4
 MOST_ABOUT_ASSENT: Final = 10
 # Between a yes and a no that are both offered.
 CHOICE: Final = frozenset("|/")
+LEAST_ANSWERS: Final = 2
+MOST_IN_AN_OPTION: Final = 4
 MOST_IN_A_SIGNATURE: Final = 6
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
 TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
@@ -180,7 +183,7 @@ class _Reader:
         heading = _is_heading(self.draft, s)
         if heading or self._opens_list(s):
             self.in_sources = self._names_sources(s)
-        if (not w.spoken and not w.peeled) or w.only_numbers:
+        if (not w.spoken and not w.peeled) or w.only_numbers or self._offers_choice(w):
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
         closes = s.first > 0 and (self.draft.words[s.last - 1].text == "," or self._before_last_line(s))
@@ -237,6 +240,19 @@ class _Reader:
         taken = {i for m in found for i in range(m.first, m.last)}
         bare = all(i in taken or w.says_nothing(i) for i in spoken)
         return bare and (found[0].first == spoken[0] or self.asked.yes_or_no)
+
+    def _offers_choice(self, w: Wrapping) -> bool:
+        """A row of buttons: yes and no between strokes, and beside them at most a few words that only talk."""
+        strokes = [i for i in range(*w.outer) if self.draft.words[i].text in CHOICE]
+        answers = [m for m in w.outer_matches if m.name in ASSENT]
+        if not strokes or len(answers) < LEAST_ANSWERS or not _are_parted([m.first for m in answers], strokes):
+            return False
+        edges = [w.outer[0] - 1, *strokes, w.outer[1]]
+        taken = {i for m in answers for i in range(m.first, m.last)}
+        others = [(a + 1, b) for a, b in pairwise(edges) if taken.isdisjoint(range(a + 1, b))]
+        beside = [i for a, b in pairwise(edges) if (a + 1, b) not in others for i in range(a + 1, b) if i not in taken]
+        bare = not any(self.draft.words[i].word for i in beside)
+        return bare and all(b - a <= MOST_IN_AN_OPTION and w.only_talks(a, b) for a, b in others)
 
     def _names_a_source(self, w: Wrapping) -> bool:
         """Whether a line only gives the title, name or address of a source: at least half of it is what the sources are called."""
@@ -358,6 +374,11 @@ class _Reader:
             return False
         names_it = not w.states() and len(w.content) <= MOST_IN_A_LABEL
         return "announcing" in w.names or (not w.denies() and (w.opens_list or names_it))
+
+
+def _are_parted(places: Sequence[int], strokes: Sequence[int]) -> bool:
+    """Whether a stroke stands between each two of the places."""
+    return all(any(a < stroke < b for stroke in strokes) for a, b in pairwise(places))
 
 
 def _is_heading(draft: Text, s: Sentence) -> bool:

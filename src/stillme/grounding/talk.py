@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from stillme.grounding.similarity import Embed
-from stillme.grounding.wrapping import exchange_words
+from stillme.grounding.wrapping import exchange_words, polite_words, turns
+from stillme.languages import word_set
 from stillme.models.talk import talk_model
-from stillme.text.tokens import Sentence, Text
+from stillme.text.tokens import Text, Word
 
-__all__ = ["is_remark", "only_talks"]
+__all__ = ["behind_remark", "is_manners", "is_remark", "only_talks", "run_on_talk"]
 
 LONGEST_REMARK: Final = 40
+LONGEST_LEAD: Final = 24
+LEAST_BEHIND: Final = 3
+LEAST_RUN_ON: Final = 2
+LEAD_ENDS: Final = frozenset(",:—–")
+MOST_MARKS: Final = 3
 
 
 def only_talks(embed: Embed, text: str, apart: bool) -> bool:
@@ -24,12 +30,12 @@ def only_talks(embed: Embed, text: str, apart: bool) -> bool:
     return model.score(text, embed) >= (model.apart_at if apart else model.talk_at)
 
 
-def is_remark(embed: Embed, draft: Text, sentence: Sentence, matter: Collection[str]) -> bool:
-    """Whether a sentence is as likely talk as a statement, and no part of the answer: it counts nothing and says little of the matter.
+def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
+    """Whether tokens are as likely talk as a statement, and no part of the answer: they count nothing and say little of the matter.
 
-    That is too little to let it pass unchecked, and enough to leave it out.
+    That is too little to let them pass unchecked, and enough to leave them out.
     """
-    words = draft.words[sentence.first : sentence.last]
+    words = draft.words[first:last]
     if len(words) > LONGEST_REMARK or any(word.number for word in words):
         return False
     content = [word.stem for word in words if word.content and word.lower not in exchange_words()]
@@ -37,6 +43,57 @@ def is_remark(embed: Embed, draft: Text, sentence: Sentence, matter: Collection[
     if 2 * len(named) > len(content):
         return False
     model = talk_model()
-    return model.score(draft.slice(sentence.first, sentence.last), embed) >= (
-        model.apart_at if named and not draft.accented else model.remark_at
+    sure = model.apart_at if named and not draft.accented else model.remark_at
+    return model.score(draft.slice(first, last), embed) >= sure
+
+
+def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
+    """The token behind a leading clause that is such a remark and turns nothing: 'The leaflet puts it like so: …'.
+
+    A colon parts more than a comma, and a later mark more than an earlier one.
+    """
+    reach = range(first + 1, min(last - LEAST_BEHIND, first + LONGEST_LEAD))
+    marks = sorted(
+        (i for i in reach if draft.words[i].text in LEAD_ENDS), key=lambda i: (draft.words[i].text != ":", -i)
     )
+    for mark in marks[:MOST_MARKS]:
+        if not turns(draft, first, mark) and is_remark(embed, draft, first, mark, matter):
+            return mark + 1
+    return None
+
+
+def run_on_talk(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
+    """The first token of talk that runs on behind a statement without a stop: '… on Mondays Hope that helps!'; None without any.
+
+    It opens with the last capital that two words or more follow, or that is a whole courtesy.
+    """
+    words, speakers = draft.words, word_set("grammar", "first_person")
+    for start in range(last - 1, max(first + LEAST_BEHIND, last - LONGEST_LEAD), -1):
+        spoken = [word for word in words[start:last] if word.word]
+        if (
+            not words[start].capital
+            or words[start].lower in speakers
+            or (len(spoken) < LEAST_RUN_ON and not _greets(spoken))
+        ):
+            continue
+        named = [word for word in spoken if word.content and word.stem in matter]
+        shared = len(named) > (len(spoken) // 2 if draft.accented else 0)  # syllables are shared by chance
+        if shared or any(word.number for word in words[start:last]):
+            return None
+        return start if only_talks(embed, draft.slice(start, last), apart=not named) else None
+    return None
+
+
+def _greets(spoken: Sequence[Word]) -> bool:
+    return all(word.lower in polite_words() for word in spoken)
+
+
+def is_manners(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
+    """Whether tokens are surely talk, to the reader or about the exchange, and say nothing of the matter: 'I love how you put it!'"""
+    words = [word for word in draft.words[first:last] if word.word or word.number]
+    told = word_set("conduct", "reader") | exchange_words()
+    own = [word for word in words if word.content and word.lower not in exchange_words()]
+    if not words or any(word.number for word in words) or not any(word.lower in told for word in words):
+        return False
+    apart = draft.accented or not any(word.stem in matter for word in own)
+    return apart and only_talks(embed, draft.slice(first, last), apart=False)

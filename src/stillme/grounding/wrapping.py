@@ -90,7 +90,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 @compiled
-def _polite_words() -> frozenset[str]:
+def polite_words() -> frozenset[str]:
+    """The words of greetings and courtesies."""
     return claim_lexicon().vocabulary("opening") | claim_lexicon().vocabulary("courtesy")
 
 
@@ -103,6 +104,13 @@ def may_assent(draft: Text, first: int, last: int) -> bool:
     """Whether tokens may be read as a yes or a no."""
     denies = any(lower in word_set("polarity", "negation") for lower in draft.lowers[first:last])
     return denies or not claim_lexicon().names(draft, first, last).isdisjoint(("assent", "agreeing"))
+
+
+def turns(draft: Text, first: int, last: int) -> bool:
+    """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'."""
+    lowers = draft.lowers[first:last]
+    turning = word_set("polarity", "negation") | _words("reversing") | _words("conditions") | _words("saying_no")
+    return any(lower in turning for lower in lowers)
 
 
 def wants_yes_or_no(query: Text) -> bool:
@@ -251,7 +259,7 @@ class Wrapping:
         offers = to_reader and lowers[self.first] in _words("conditions")
         if self.asked.yes_or_no or len(matter) > most or self.has_figure or (self.denies() and not offers):
             return False
-        polite = (_words("exchange") | (_polite_words() if to_reader else frozenset())) - _words("saying_no")
+        polite = (_words("exchange") | (polite_words() if to_reader else frozenset())) - _words("saying_no")
         return all(lowers[i] in polite for i in self.content)
 
     @property

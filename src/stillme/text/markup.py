@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from stillme.languages import word_set
+from stillme.text.keyed import find_keys, find_lines
 from stillme.text.tokens import Text
 
 __all__ = ["Markup", "read_markup"]
@@ -48,7 +49,6 @@ PLAIN: Final = re.compile(r"[\w'’.,!?$€£₫%-]++")
 NOTE: Final = re.compile(
     r"(?:(?<=[.,;:!?\"”»)])|(?<=[^\W\d_]{4}))(?:[¹²³⁰⁴-⁹]{1,3}+|<sup>\s*+\[?+\d{1,3}+\]?+\s*+</sup>|\*{1,3}+(?=\s*+\Z|\s*+\n))(?!\w)"
 )
-KEY: Final = re.compile(r"[{,]\s*+\"([\w ]{1,40}+)\"\s*+:(?=\s*+\")")
 STRING: Final = re.compile(r"\"((?:[^\"\\\n]|\\.){0,4000}+)\"(\s*+:)?+")
 MOST_SPACE: Final = 40
 LEAST_WORDS: Final = 3
@@ -78,10 +78,9 @@ def read_markup(draft: Text) -> Markup:
     """The markup of a draft."""
     raw = draft.raw
     hidden = [match.span() for pattern in (LATEX, BEFORE_A_LINE, NOTE, _note()) for match in pattern.finditer(raw)]
-    hidden += [
-        key.span(1) for key in KEY.finditer(raw) if key.group(1).replace(" ", "_").lower() in word_set("markup", "keys")
-    ]
-    apart, breaks = list[Span](), list[int]()
+    lines = find_lines(raw)
+    hidden += [*find_keys(raw), *(span for _, spans in lines for span in spans)]
+    apart, breaks = list[Span](), [start for start, _ in lines]
     for found in (*_tags(raw), *_links(raw), *_code(draft), *_values(raw)):
         hidden += found.hidden
         apart += found.apart

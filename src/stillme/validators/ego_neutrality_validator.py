@@ -11,6 +11,7 @@ from stillme.conduct.voice import spans_of, text_is_for_user
 from stillme.errors import shown
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
+from stillme.validators.manners import without_manners
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
@@ -52,4 +53,4 @@ class EgoNeutralityValidator(Observer):
         kinds = ", ".join(dict.fromkeys(NAMED[claim.kind] for claim in claims)) or "what only a person has"
         said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(claims), suspicions)
         detail = f"claims {kinds} as the assistant's own ({decided}): {said}"
-        return self.flagged(Reason.ANTHROPOMORPHIC, detail, spans=spans)
+        return self.flagged(Reason.ANTHROPOMORPHIC, detail, spans, without_manners(evidence, claims, suspicions))

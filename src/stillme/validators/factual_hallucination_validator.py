@@ -10,11 +10,12 @@ from pydantic import Field
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer, Repair
-from stillme.validators.repairs import left_out
+from stillme.validators.repairs import left_out, without_lead
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
     from stillme.grounding.claims import Claim
+    from stillme.grounding.grounder import Judgement
 
 __all__ = ["FactualHallucinationValidator"]
 
@@ -25,8 +26,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class FactualHallucinationValidator(Observer):
     """Every factual claim is supported by a passage, none is contradicted, and no reference is invented.
 
-    A remark beside the matter that no passage supports is left out, where something supported is left. A draft that states nothing is no
-    answer to a question that needs a source, unless it refuses or asks back.
+    A remark beside the matter that no passage supports is left out, as a sentence or before what is said, where something supported is
+    left. A draft that states nothing is no answer to a question that needs a source, unless it refuses or asks back.
 
     `min_score` asks more of support than the model's own threshold, as a calibration finds it; for a language or a domain it may be
     another, and the domain's comes first.
@@ -70,7 +71,7 @@ class FactualHallucinationValidator(Observer):
         why = "; ".join(dict.fromkeys(j.detail for _, j in found[:4] if j.detail))
         spans = [span for _, j in found for span in j.unsupported]
         detail = f"{len(found)} of {len(evidence.judged)} claims {status}: {why}"
-        return self.flagged(reason, detail, spans, _without_remarks(evidence, [claim for claim, _ in found]))
+        return self.flagged(reason, detail, spans, _without_remarks(evidence, found))
 
     def _weakly_supported(self, evidence: Evidence) -> Finding | None:
         least = self.least_score(evidence.language, evidence.request.metadata.domain)
@@ -94,9 +95,21 @@ class FactualHallucinationValidator(Observer):
         return self.flagged(Reason.FABRICATED_REFERENCE, f"in no source: {named}", [(r.start, r.end) for r in invented])
 
 
-def _without_remarks(evidence: Evidence, unsupported: Sequence[Claim]) -> list[Repair]:
-    """Edits that leave out what lacks support, where all of it is remarks beside the matter and something supported is left."""
+def _without_remarks(evidence: Evidence, lacking: Sequence[tuple[Claim, Judgement]]) -> list[Repair]:
+    """Edits that leave out what lacks support, where all of it is remarks beside the matter or led in to by one; else none."""
     stands = any(judged.supported for _, judged in evidence.judged)
-    if not stands or not all(evidence.is_remark(claim) for claim in unsupported):
-        return []
-    return [left_out(evidence.draft.raw, claim.start, claim.end) for claim in unsupported]
+    edits = [_without_remark(evidence, claim, judged, stands) for claim, judged in lacking]
+    return [edit for edit in edits if edit] if all(edits) else []
+
+
+def _without_remark(evidence: Evidence, claim: Claim, judged: Judgement, stands: bool) -> Repair | None:
+    """The edit that leaves out a claim which is a remark, where something supported stands beside it, or the talk around a claim."""
+    draft = evidence.draft.raw
+    refuted = judged.status == "contradicted" and judged.objection
+    if stands and not refuted and evidence.is_remark(claim):
+        return left_out(draft, claim.start, claim.end)
+    end = evidence.run_on_talk(claim)
+    if end is not None:
+        return Repair(end, claim.end, ".")
+    behind = evidence.behind_remark(claim)
+    return None if behind is None else without_lead(draft, claim.start, behind)

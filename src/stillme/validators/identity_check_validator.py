@@ -16,6 +16,7 @@ from stillme.reasons import Gate, Reason
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Sentence, Text
 from stillme.validators.base import Finding, Observer
+from stillme.validators.manners import without_manners
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
@@ -77,7 +78,8 @@ class IdentityCheckValidator(Observer):
         ranges = [*((claim.first, claim.last) for claim in claims), *(s.tokens for s in suspicions)]
         spans = spans_of(draft, ranges)
         said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(claims), suspicions)
-        return self.flagged(Reason.ANTHROPOMORPHIC, f"speaks as a person ({decided}): {said}", spans=spans)
+        repairs = without_manners(evidence, claims, suspicions)
+        return self.flagged(Reason.ANTHROPOMORPHIC, f"speaks as a person ({decided}): {said}", spans, repairs)
 
     def _promotion(self, evidence: Evidence) -> Finding | None:
         draft, passages = evidence.draft, [passage.text for passage in evidence.passages]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stillme.evidence import Evidence
     from stillme.validators.chain import ValidatorChain
 
-__all__ = ["apply", "left_out", "repair"]
+__all__ = ["apply", "left_out", "repair", "without_lead"]
 
 LACKS_EVIDENCE: Final = frozenset(
     {
@@ -26,6 +26,10 @@ LACKS_EVIDENCE: Final = frozenset(
 )
 # What stands before the words of a line: indents, quotes, list marks.
 BEFORE_WORDS: Final = " \t>-*•+"
+PAIRED: Final = ("**", "__", "`", '"', "*")
+BRACKETS: Final = ("()", "[]", "{}", "“”", "<>")
+# One edit may uncover what another mends: what is left behind a lead-in lacks its citation.
+MOST_ROUNDS: Final = 2
 
 
 def left_out(draft: str, start: int, end: int) -> Repair:
@@ -38,6 +42,14 @@ def left_out(draft: str, start: int, end: int) -> Repair:
     if not draft[end:].strip():
         return Repair(len(draft[:start].rstrip()), len(draft), "")
     return Repair(start, end + len(draft[end:below]) - len(draft[end:below].lstrip(" ")), "")
+
+
+def without_lead(draft: str, start: int, behind: int) -> Repair | None:
+    """The edit that leaves out what leads in to a sentence and lets the rest open it; None where marks would lose their other half."""
+    lead = draft[start:behind]
+    if any(lead.count(mark) % 2 for mark in PAIRED) or any(lead.count(a) != lead.count(b) for a, b in BRACKETS):
+        return None
+    return Repair(start, behind + 1, draft[behind].upper())
 
 
 def apply(draft: str, repairs: Sequence[Repair]) -> str:
@@ -59,37 +71,54 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
 
     A patch is taken only if verifying it by the chain shows no flag that the original did not have, and mends at least one. Where all
     the repairs together are not taken, those of hard findings are tried alone: a warning never costs an answer its repair. What
-    validators outside of the chain found stays as it is.
+    validators outside of the chain found stays as it is. What a patch uncovers is repaired once more.
     """
-    proposed = [f for f in findings if f.outcome == "flagged" and f.repairs and f.validator in chain.names]
+    here, left, patched, taken = evidence, findings, None, list[Finding]()
+    for _ in range(MOST_ROUNDS):
+        attempt, patch, after = (
+            _best(chain, here, left, findings) if patched is None or _holds(left) else ([], None, [])
+        )
+        if patch is None:
+            break
+        here, left, patched, taken = evidence.with_draft(patch), after, patch, [*taken, *attempt]
+    if patched is None:
+        return findings, None
+    mended = _own_flags(chain, findings) - _flags(left)
+    return [_mended(f, mended, taken) for f in findings], patched
+
+
+def _holds(findings: Sequence[Finding]) -> bool:
+    """Whether something that can be repaired still keeps the answer back."""
+    return any(f.outcome == "flagged" and f.repairs and f.gate is Gate.HARD for f in findings)
+
+
+def _best(
+    chain: ValidatorChain, here: Evidence, left: Sequence[Finding], findings: Sequence[Finding]
+) -> tuple[Sequence[Finding], str | None, list[Finding]]:
+    """The findings whose repairs are taken, the patched draft and what the chain finds in it; no draft if none mends anything."""
+    proposed = [f for f in left if f.outcome == "flagged" and f.repairs and f.validator in chain.names]
     hard = [f for f in proposed if f.gate is Gate.HARD]
     for attempt in (proposed, hard if hard != proposed else []):
-        mended, patched = _tried(chain, evidence, findings, attempt)
-        if mended:
-            return [_mended(f, mended, attempt) for f in findings], patched
-    return findings, None
+        patch = apply(here.draft.raw, [r for f in attempt for r in f.repairs])
+        if attempt and patch != here.draft.raw:
+            after = chain.observe(here.with_draft(patch))
+            if not _flags(after) - _own_flags(chain, findings) and _own_flags(chain, left) - _flags(after):
+                return attempt, patch, after
+    return [], None, []
 
 
-def _tried(
-    chain: ValidatorChain, evidence: Evidence, findings: Sequence[Finding], attempt: Sequence[Finding]
-) -> tuple[set[tuple[str, str | None]], str]:
-    """What the repairs of some findings mend, verified, and the patched draft; nothing if they bring up anything new."""
-    patched = apply(evidence.draft.raw, [r for f in attempt for r in f.repairs])
-    if not attempt or patched == evidence.draft.raw:
-        return set(), patched
-    before = {key for key in _flags(findings) if key[0] in chain.names}
-    after = _flags(chain.observe(evidence.with_draft(patched)))
-    return (set() if after - before else before - after), patched
-
-
-def _mended(finding: Finding, mended: set[tuple[str, str | None]], attempt: Sequence[Finding]) -> Finding:
+def _mended(finding: Finding, mended: set[tuple[str, str | None]], taken: Sequence[Finding]) -> Finding:
     """A finding, repaired if its own edit mended it, or if it only lacked evidence for what another edit took away."""
-    taken = finding in attempt or finding.reason in LACKS_EVIDENCE
-    return replace(finding, repaired=True) if taken and _key(finding) in mended else finding
+    own = finding in taken or finding.reason in LACKS_EVIDENCE
+    return replace(finding, repaired=True) if own and _key(finding) in mended else finding
 
 
 def _key(finding: Finding) -> tuple[str, str | None]:
     return finding.validator, finding.reason
+
+
+def _own_flags(chain: ValidatorChain, findings: Sequence[Finding]) -> set[tuple[str, str | None]]:
+    return {key for key in _flags(findings) if key[0] in chain.names}
 
 
 def _flags(findings: Sequence[Finding]) -> set[tuple[str, str | None]]:
