@@ -113,7 +113,9 @@ def candidates(
     store: AuditStore, tokens: Sequence[str], first: int, last: int, since: str = "", until: str = ""
 ) -> set[int]:
     """The blocks from `first` to `last` that may hold a record with all these tokens in that time: those without a signature too."""
-    tests = dict.fromkeys(_test(place) for token in tokens for place in _places(token))
+    # The first bit of every token before the second one of any: which token is rare is not known, and one bit of it is mostly enough.
+    turns = zip(*(_places(token) for token in sorted(tokens, key=len, reverse=True)), strict=True)
+    tests = dict.fromkeys(_test(place) for turn in turns for place in turn)
     times = ["until >= ?"] * bool(since) + ["since < ?"] * bool(until)
     values = [*([since] if since else []), *([until] if until else []), first, last]
     may = " AND ".join([*times, *tests]) or "1 = 1"

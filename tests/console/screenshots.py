@@ -1,0 +1,152 @@
+"""Pictures of every page, with a fortnight of verdicts behind them: light, dark, narrow and in Vietnamese.
+
+python -m tests.console.screenshots [FOLDER] [PAGE ...]     (`make screenshots` writes those that docs show)
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from stillme.chat.documents.ingest import ingest
+from stillme.console.try_it import examples
+from stillme.models.embedding import embed
+from stillme.storage.knowledge.engines import store_at
+from tests.chat.upstream import Upstream, stream
+from tests.console.conftest import CHROMIUM, FLAGS, verdicts
+from tests.service.conftest import HANDBOOK, Service, running
+
+WIDE: Final = {"width": 1280, "height": 860}
+NARROW: Final = {"width": 360, "height": 740}
+LOOKS: Final[Mapping[str, dict[str, Any]]] = {
+    "": {},
+    "-dark": {"color_scheme": "dark"},
+    "-vi": {"locale": "vi-VN"},
+    "-narrow": {"viewport": NARROW},
+    "-narrow-vi": {"viewport": NARROW, "locale": "vi-VN"},
+    "-narrow-dark-vi": {"viewport": NARROW, "locale": "vi-VN", "color_scheme": "dark"},
+}
+PAGES: Final = ("try", "conflict", "chat", "overview", "traces", "trace", "review", "settle", "policy", "what-if", "rollout", "sign-in")  # fmt: skip
+SAYS: Final = (
+    "New staff get 14 days of paid leave in the first year [1]. Unused leave can be sold back for 900 euros a day [1]."
+)
+SOFTER: Final = "mode: monitor\nvalidators:\n  FactualHallucinationValidator:\n    gate: soft\n"
+
+
+def seed(service: Service) -> list[str]:
+    """Verdicts on the examples over three weeks, reviews of two people who differ at times, an appeal; the traces, newest first."""
+    requests = [
+        {
+            "query": row["query"],
+            "draft_answer": row["draft"],
+            "retrieved_context": row["passages"],
+            "metadata": {"language": row["language"]},
+        }
+        for row in examples().values()
+    ]
+    given, now = verdicts(requests), datetime.now(UTC)
+    made = []
+    for n in range(180):
+        each = given[(n * n + n // 3) % len(given)]
+        verdict = each.verdict.model_copy(update={"validator_trace_id": f"trace-{n:04}-7f3a-demo"})
+        caller = ("key:branch-app", "key:call-centre", "key:website")[n % 3]
+        made.append(replace(each, verdict=verdict, caller=caller, at=now - timedelta(hours=2.7 * n + (n * 7 % 5))))
+    assert service.parts.store is not None
+    service.parts.store.record(made)
+    traces = [str(each.verdict.validator_trace_id) for each in made]
+    week = service.post("/v1/reviews/next", {"queue": "sample", "reviewer": "Lan"}).json()["week"]
+    labels = ("correct", "correct", "correct", "false_refusal", "correct", "missed_hallucination")
+    for who, queue, most in (("Lan", "sample", 40), ("Minh", "second", 24)):
+        for n in range(most):
+            asked = {"queue": queue, "week": week, "reviewer": who}
+            item = service.post("/v1/reviews/next", asked).json()["item"]
+            if item is None:
+                break
+            label = labels[int(item["id"][6:10]) % 6] if who == "Lan" or n % 8 else "wrong_reason"
+            note = "The fee schedule of May says otherwise." if label == "wrong_reason" else ""
+            said = {"trace": item["id"], "label": label, "note": note, "unsupported": [], "reviewer": who}
+            service.post("/v1/reviews", said).raise_for_status()
+    service.post("/v1/appeals", {"trace": traces[4], "note": "The customer has the older contract."})
+    return traces
+
+
+def _ask(page: Any) -> None:
+    page.fill("#message", "How many days of paid leave do new staff get?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn [data-decision]:visible")
+
+
+def _what_if(page: Any) -> None:
+    page.fill("#policy-text", SOFTER)
+    page.wait_for_selector(".checked .diff")
+    page.select_option("#most", "50")
+    page.click("button[value=what-if]")
+    page.wait_for_selector("#what-if")
+
+
+def _typo(page: Any) -> None:
+    page.fill("#policy-text", SOFTER.replace("soft", "sotf"))
+    page.wait_for_selector(".gutter b.bad")
+
+
+ACTS: Final[Mapping[str, Callable[[Any], None]]] = {"chat": _ask, "policy": _typo, "what-if": _what_if}
+
+
+def taken(service: Service, keyed: Service, folder: Path, wanted: set[str]) -> None:
+    """Every picture that is wanted."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415  (only developers have it)
+
+    traces = seed(service)
+    refused = service.get("/v1/traces?decision=refuse&language=en&limit=1").json()["traces"][0]["id"]
+    paths = {"try": "/", "conflict": "/try?example=conflict", "trace": f"/traces/{refused}", "what-if": "/policy", "settle": "/review?queue=disagreements"}  # fmt: skip
+    assert traces
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for look, options in LOOKS.items():
+            for name in PAGES:
+                if wanted and not {name, f"{name}{look}"} & wanted:
+                    continue
+                at = keyed.url if name == "sign-in" else service.url
+                settings = {"viewport": WIDE, "locale": "en-GB", "timezone_id": "Asia/Ho_Chi_Minh", **options}
+                context = browser.new_context(base_url=at, **settings)
+                page = context.new_page()
+                page.goto(paths.get(name, f"/{name}"))
+                ACTS.get(name, lambda _: None)(page)
+                page.screenshot(path=folder / f"{name}{look}.png", full_page=True)
+                context.close()
+                print(f"{name}{look}", flush=True)
+        browser.close()
+
+
+def main() -> None:
+    """Serve, fill, take."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/console")
+    with tempfile.TemporaryDirectory() as temporary, Upstream(stream(*(f"{word} " for word in SAYS.split()))) as model:
+        at = Path(temporary)
+        (at / "documents").mkdir()
+        for name, text in HANDBOOK.items():
+            (at / "documents" / name).write_text(text, encoding="utf-8")
+        knowledge = store_at(at / "knowledge.db")
+        ingest([at / "documents"], knowledge, embed=embed)
+        knowledge.close()
+        (at / "policy.yaml").write_text("mode: monitor\n", encoding="utf-8")
+        settings = {
+            "STILLME_POLICY": str(at / "policy.yaml"),
+            "STILLME_KNOWLEDGE": str(at / "knowledge.db"),
+            "STILLME_REQUEST_TIMEOUT_S": "900",
+            "STILLME_LOCAL_URL": model.url,
+            "STILLME_LOCAL_MODEL": "a-model",
+            "STILLME_PROVIDER": "local",
+        }
+        with running(at / "data", settings) as service, running(at / "keyed", {}) as keyed:
+            keyed.parts.keys.create("lan", ["reviewer"])
+            taken(service, keyed, folder, set(sys.argv[2:]))
+
+
+if __name__ == "__main__":
+    main()
