@@ -31,6 +31,8 @@ LOOKS: Final[Mapping[str, dict[str, Any]]] = {
     "-narrow-vi": {"viewport": NARROW, "locale": "vi-VN"},
     "-narrow-dark-vi": {"viewport": NARROW, "locale": "vi-VN", "color_scheme": "dark"},
 }
+# What stays at the edge of the window would cover the middle of a picture of the whole page.
+IN_WINDOW: Final = ("review", "settle", "traces")
 PAGES: Final = ("try", "conflict", "chat", "overview", "traces", "trace", "review", "settle", "policy", "what-if", "rollout", "sign-in")  # fmt: skip
 SAYS: Final = (
     "New staff get 14 days of paid leave in the first year [1]. Unused leave can be sold back for 900 euros a day [1]."
@@ -97,7 +99,7 @@ def _typo(page: Any) -> None:
 ACTS: Final[Mapping[str, Callable[[Any], None]]] = {"chat": _ask, "policy": _typo, "what-if": _what_if}
 
 
-def taken(service: Service, keyed: Service, folder: Path, wanted: set[str]) -> None:
+def taken(service: Service, talking: Service, keyed: Service, folder: Path, wanted: set[str]) -> None:
     """Every picture that is wanted."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  (only developers have it)
 
@@ -109,15 +111,15 @@ def taken(service: Service, keyed: Service, folder: Path, wanted: set[str]) -> N
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for look, options in LOOKS.items():
             for name in PAGES:
-                if wanted and not {name, f"{name}{look}"} & wanted:
+                if wanted and f"{name}{look}" not in wanted:
                     continue
-                at = keyed.url if name == "sign-in" else service.url
+                at = {"sign-in": keyed.url, "chat": talking.url}.get(name, service.url)
                 settings = {"viewport": WIDE, "locale": "en-GB", "timezone_id": "Asia/Ho_Chi_Minh", **options}
                 context = browser.new_context(base_url=at, **settings)
                 page = context.new_page()
                 page.goto(paths.get(name, f"/{name}"))
                 ACTS.get(name, lambda _: None)(page)
-                page.screenshot(path=folder / f"{name}{look}.png", full_page=True)
+                page.screenshot(path=folder / f"{name}{look}.png", full_page=name not in IN_WINDOW or "narrow" in look)
                 context.close()
                 print(f"{name}{look}", flush=True)
         browser.close()
@@ -135,17 +137,12 @@ def main() -> None:
         ingest([at / "documents"], knowledge, embed=embed)
         knowledge.close()
         (at / "policy.yaml").write_text("mode: monitor\n", encoding="utf-8")
-        settings = {
-            "STILLME_POLICY": str(at / "policy.yaml"),
-            "STILLME_KNOWLEDGE": str(at / "knowledge.db"),
-            "STILLME_REQUEST_TIMEOUT_S": "900",
-            "STILLME_LOCAL_URL": model.url,
-            "STILLME_LOCAL_MODEL": "a-model",
-            "STILLME_PROVIDER": "local",
-        }
-        with running(at / "data", settings) as service, running(at / "keyed", {}) as keyed:
+        rules = {"STILLME_POLICY": str(at / "policy.yaml"), "STILLME_REQUEST_TIMEOUT_S": "900"}
+        local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
+        chat = {"STILLME_KNOWLEDGE": str(at / "knowledge.db"), "STILLME_REQUEST_TIMEOUT_S": "900", **local}
+        with running(at / "data", rules) as service, running(at / "chat", chat) as talking, running(at / "keyed", {}) as keyed:
             keyed.parts.keys.create("lan", ["reviewer"])
-            taken(service, keyed, folder, set(sys.argv[2:]))
+            taken(service, talking, keyed, folder, set(sys.argv[2:]))
 
 
 if __name__ == "__main__":

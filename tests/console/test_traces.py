@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 
@@ -84,6 +85,18 @@ def test_one_trace_shows_everything(console: Service, visitor: NewVisitor) -> No
         "Replay now",
     ):
         assert words in page
+
+
+def test_a_trace_can_be_copied_shared_and_tried_again(console: Service, visitor: NewVisitor) -> None:
+    """As a command, a program, a case; by an address without a text; in the form, with its texts in the body alone."""
+    someone = visitor(console)
+    page = someone.get(f"/traces/{TRACE}").text
+    fields = [(name, unescape(text)) for name, text in re.findall(r'name="(query|draft|source_id|passage)" value="([^"]*)"', page)]
+
+    assert page.count('class="copyable"') == 4
+    assert f">{console.url}/traces/{TRACE}</pre>" in page
+    assert "Refuse" in someone.send("/try", fields).text
+    assert dict(fields)["draft"] == "You can return unused gear within 90 days of delivery [1]."
 
 
 def test_a_replay_says_that_the_verdict_is_the_same(console: Service, visitor: NewVisitor) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from starlette.responses import Response
 
 from stillme.console.shell import PageError, Visit, page
+from stillme.console.try_it import attempt_of, copies
 from stillme.console.verdict_view import view_of
 from stillme.reasons import Reason
 
@@ -91,7 +92,18 @@ async def _shown(visit: Visit, replayed: Any = None) -> Response:
         reviews=found["reviews"],
         notice=found["notice"],
     )
-    return page(visit, "trace.html", trace=found, verdict=view, replayed=replayed, changed=changed)
+    attempt = attempt_of(found["request"]) if view.case.request and found["request"] else None
+    return page(
+        visit,
+        "trace.html",
+        trace=found,
+        verdict=view,
+        replayed=replayed,
+        changed=changed,
+        attempt=attempt,
+        copies=copies(visit.request, attempt, view) if attempt else [],
+        link=f"{visit.request.base_url}traces/{name}",
+    )
 
 
 def _name(visit: Visit) -> str:
