@@ -121,7 +121,6 @@ def taken(service: Service, talking: Service, keyed: Service, folder: Path, want
                 ACTS.get(name, lambda _: None)(page)
                 page.screenshot(path=folder / f"{name}{look}.png", full_page=name not in IN_WINDOW or "narrow" in look)
                 context.close()
-                print(f"{name}{look}", flush=True)
         browser.close()
 
 
@@ -140,7 +139,11 @@ def main() -> None:
         rules = {"STILLME_POLICY": str(at / "policy.yaml"), "STILLME_REQUEST_TIMEOUT_S": "900"}
         local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
         chat = {"STILLME_KNOWLEDGE": str(at / "knowledge.db"), "STILLME_REQUEST_TIMEOUT_S": "900", **local}
-        with running(at / "data", rules) as service, running(at / "chat", chat) as talking, running(at / "keyed", {}) as keyed:
+        with (
+            running(at / "data", rules) as service,
+            running(at / "chat", chat) as talking,
+            running(at / "keyed", {}) as keyed,
+        ):
             keyed.parts.keys.create("lan", ["reviewer"])
             taken(service, talking, keyed, folder, set(sys.argv[2:]))
 

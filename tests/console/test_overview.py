@@ -39,7 +39,11 @@ def test_no_figure_of_the_overview_stands_without_a_link(start: Start, visitor: 
     service = start()
     given, now = verdicts(), datetime.now(UTC)
     made = [
-        replace(each, verdict=each.verdict.model_copy(update={"validator_trace_id": f"trace-{n}"}), at=now - timedelta(days=8))
+        replace(
+            each,
+            verdict=each.verdict.model_copy(update={"validator_trace_id": f"trace-{n}"}),
+            at=now - timedelta(days=8),
+        )
         for n, each in enumerate(given)
     ]
     assert service.parts.store is not None

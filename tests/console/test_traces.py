@@ -91,7 +91,10 @@ def test_a_trace_can_be_copied_shared_and_tried_again(console: Service, visitor:
     """As a command, a program, a case; by an address without a text; in the form, with its texts in the body alone."""
     someone = visitor(console)
     page = someone.get(f"/traces/{TRACE}").text
-    fields = [(name, unescape(text)) for name, text in re.findall(r'name="(query|draft|source_id|passage)" value="([^"]*)"', page)]
+    fields = [
+        (name, unescape(text))
+        for name, text in re.findall(r'name="(query|draft|source_id|passage)" value="([^"]*)"', page)
+    ]
 
     assert page.count('class="copyable"') == 4
     assert f">{console.url}/traces/{TRACE}</pre>" in page

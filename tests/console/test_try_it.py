@@ -120,7 +120,10 @@ def test_the_link_to_the_form_carries_no_text_of_anybody(console: Service, visit
     typed = someone.send("/try", [*FORM, ("policy", "strict")]).text
     links = [unescape(re.findall(r">(http://[^<]+/try\?[^<]*)<", page)[0]) for page in (ours, typed)]
 
-    assert links == [f"{console.url}/try?example=conflict&policy=strict&mode=warn", f"{console.url}/try?blank&policy=strict"]
+    assert links == [
+        f"{console.url}/try?example=conflict&policy=strict&mode=warn",
+        f"{console.url}/try?blank&policy=strict",
+    ]
     assert "handbook-2026" in someone.get(links[0].removeprefix(console.url)).text
     assert '<option value="strict" selected>' in someone.get(links[1].removeprefix(console.url)).text
 
