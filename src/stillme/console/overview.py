@@ -159,7 +159,9 @@ def _row(day: Mapping[str, Any]) -> tuple[str, list[tuple[int, str]]]:
 def _figure(say: ConsoleWords, figure: Mapping[str, Any], weeks: Sequence[str]) -> dict[str, str]:
     count = max(1, int(figure["counted"]))
     value, name = figure["value"], str(figure["name"])
-    ends = {} if value is None else dict(zip(("low", "high"), interval_ends((figure["low"], figure["high"]), count)))
+    ends = {}
+    if value is not None:
+        ends["low"], ends["high"] = interval_ends((figure["low"], figure["high"]), count)
     unknown = UNREVIEWED.fullmatch(figure["unknown"] or "")
     return {
         "name": name,
