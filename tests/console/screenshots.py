@@ -1,6 +1,6 @@
 """Pictures of every page, with a fortnight of verdicts behind them: light, dark, narrow and in Vietnamese.
 
-python -m tests.console.screenshots [FOLDER] [PAGE ...]     (`make screenshots` writes those that docs show)
+python -m tests.console.screenshots [FOLDER] [PAGE ...]     (`make screenshots` writes all of them into docs/console)
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,8 +30,8 @@ LOOKS: Final[Mapping[str, dict[str, Any]]] = {
     "-vi": {"locale": "vi-VN"},
     "-narrow": {"viewport": NARROW},
     "-narrow-vi": {"viewport": NARROW, "locale": "vi-VN"},
-    "-narrow-dark-vi": {"viewport": NARROW, "locale": "vi-VN", "color_scheme": "dark"},
 }
+MOST_HIGH: Final = 1_800
 # What stays at the edge of the window would cover the middle of a picture of the whole page.
 IN_WINDOW: Final = ("review", "settle", "traces")
 PAGES: Final = ("try", "conflict", "chat", "overview", "traces", "trace", "review", "settle", "policy", "what-if", "rollout", "sign-in")  # fmt: skip
@@ -40,8 +41,8 @@ SAYS: Final = (
 SOFTER: Final = "mode: monitor\nvalidators:\n  FactualHallucinationValidator:\n    gate: soft\n"
 
 
-def seed(service: Service) -> list[str]:
-    """Verdicts on the examples over three weeks, reviews of two people who differ at times, an appeal; the traces, newest first."""
+def seed(service: Service) -> None:
+    """Verdicts on the examples over three weeks, reviews of two people who differ at times, an appeal."""
     requests = [
         {
             "query": row["query"],
@@ -60,7 +61,6 @@ def seed(service: Service) -> list[str]:
         made.append(replace(each, verdict=verdict, caller=caller, at=now - timedelta(hours=2.7 * n + (n * 7 % 5))))
     assert service.parts.store is not None
     service.parts.store.record(made)
-    traces = [str(each.verdict.validator_trace_id) for each in made]
     week = service.post("/v1/reviews/next", {"queue": "sample", "reviewer": "Lan"}).json()["week"]
     labels = ("correct", "correct", "correct", "false_refusal", "correct", "missed_hallucination")
     for who, queue, most in (("Lan", "sample", 40), ("Minh", "second", 24)):
@@ -73,8 +73,7 @@ def seed(service: Service) -> list[str]:
             note = "The fee schedule of May says otherwise." if label == "wrong_reason" else ""
             said = {"trace": item["id"], "label": label, "note": note, "unsupported": [], "reviewer": who}
             service.post("/v1/reviews", said).raise_for_status()
-    service.post("/v1/appeals", {"trace": traces[4], "note": "The customer has the older contract."})
-    return traces
+    service.post("/v1/appeals", {"trace": "trace-0004-7f3a-demo", "note": "The customer has the older contract."})
 
 
 def _ask(page: Any) -> None:
@@ -99,14 +98,30 @@ def _typo(page: Any) -> None:
 ACTS: Final[Mapping[str, Callable[[Any], None]]] = {"chat": _ask, "policy": _typo, "what-if": _what_if}
 
 
+def address(service: Service, name: str, language: str) -> str:
+    """Where a page stands, with something on it in the language of the reader."""
+    if name == "trace":
+        found = service.get(f"/v1/traces?decision=refuse&language={language}&limit=1").json()["traces"]
+        return f"/traces/{found[0]['id']}"
+    conflict = {"en": "conflict", "vi": "nguon-trai-nhau"}[language]
+    others = {"try": "/", "conflict": f"/try?example={conflict}", "what-if": "/policy", "settle": "/review?queue=disagreements"}  # fmt: skip
+    return others.get(name, f"/{name}")
+
+
+def kept(picture: bytes, file: Path) -> None:
+    """A picture as it is kept: its upper part, in few colours, for a repository is no place for much more."""
+    from PIL import Image  # noqa: PLC0415  (only developers have it)
+
+    shown = Image.open(BytesIO(picture)).convert("RGB")
+    shown = shown.crop((0, 0, shown.width, min(shown.height, MOST_HIGH)))
+    shown.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(file, optimize=True)
+
+
 def taken(service: Service, talking: Service, keyed: Service, folder: Path, wanted: set[str]) -> None:
     """Every picture that is wanted."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  (only developers have it)
 
-    traces = seed(service)
-    refused = service.get("/v1/traces?decision=refuse&language=en&limit=1").json()["traces"][0]["id"]
-    paths = {"try": "/", "conflict": "/try?example=conflict", "trace": f"/traces/{refused}", "what-if": "/policy", "settle": "/review?queue=disagreements"}  # fmt: skip
-    assert traces
+    seed(service)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for look, options in LOOKS.items():
@@ -117,9 +132,9 @@ def taken(service: Service, talking: Service, keyed: Service, folder: Path, want
                 settings = {"viewport": WIDE, "locale": "en-GB", "timezone_id": "Asia/Ho_Chi_Minh", **options}
                 context = browser.new_context(base_url=at, **settings)
                 page = context.new_page()
-                page.goto(paths.get(name, f"/{name}"))
+                page.goto(address(service, name, "vi" if look.endswith("vi") else "en"))
                 ACTS.get(name, lambda _: None)(page)
-                page.screenshot(path=folder / f"{name}{look}.png", full_page=name not in IN_WINDOW or "narrow" in look)
+                kept(page.screenshot(full_page=name not in IN_WINDOW or "narrow" in look), folder / f"{name}{look}.png")
                 context.close()
         browser.close()
 

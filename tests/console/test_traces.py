@@ -72,6 +72,21 @@ def test_pages_follow_one_another(start: Start, visitor: NewVisitor) -> None:
     assert len(seen) == len(set(seen)) == 120
 
 
+def test_the_list_is_turned_by_its_heading(console: Service, visitor: NewVisitor) -> None:
+    """With the filters that were chosen, and back again."""
+    someone = visitor(console)
+    found = []
+    path = "/traces?caller=tests"
+    for _ in range(3):
+        page = someone.get(path).text
+        found.append(re.findall(r'class="row-link" href="/traces/([^"]+)"', page))
+        path = unescape(re.findall(r'aria-sort="\w+"><a href="([^"]+)"', page)[0])
+
+    assert len(found[0]) == 3
+    assert found[1] == found[0][::-1]
+    assert found[2] == found[0]
+
+
 def test_one_trace_shows_everything(console: Service, visitor: NewVisitor) -> None:
     """Claims, sources, checks, the chain, the policy since, and nobody's review yet."""
     page = visitor(console).get(f"/traces/{TRACE}").text

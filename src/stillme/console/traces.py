@@ -46,6 +46,7 @@ async def listing(visit: Visit) -> Response:
         given=given,
         choices=CHOICES,
         chips=list(_chips(visit, given)),
+        turned=f"/traces?{urlencode(_turned(given))}",
         is_fine=any(name in given for name in FINE),
         without={name: f"/traces?{urlencode({k: v for k, v in given.items() if k != name})}" for name in given},
     )
@@ -57,6 +58,12 @@ def _chips(visit: Visit, given: Mapping[str, str]) -> Iterator[tuple[str, str, s
         group = "review" if name == "label" else name
         words = visit.say.value("mode.short" if name == "mode" else group, value)
         yield name, visit.say(f"filter.{name}"), words
+
+
+def _turned(given: Mapping[str, str]) -> dict[str, str]:
+    """The same filters in the other order."""
+    kept = {name: value for name, value in given.items() if name != "order"}
+    return kept if given.get("order") == "oldest" else {**kept, "order": "oldest"}
 
 
 async def one(visit: Visit) -> Response:
