@@ -15,10 +15,11 @@ from typing import Any, Final, Literal
 from stillme.audit.chain.record import Record, one_word, storable
 from stillme.audit.query import SELECTED, moment, record_from, texts_of
 from stillme.audit.review.reviews import LABELS
-from stillme.audit.signatures import BLOCK, COLUMNS, block_of, candidates, folded_words, named, score_of
+from stillme.audit.signatures import BLOCK, COLUMNS, block_of, candidates, folded_words, named, score_of, written_text
 from stillme.audit.store import AuditStore
 from stillme.errors import InputError, shown
 from stillme.storage.audit.database import BODY, REASON, RECORD, label_code
+from stillme.text.tokens import fold_text
 
 __all__ = ["MOST_ROWS", "UNREVIEWED", "Search", "SearchPage", "labels_of", "search"]
 
@@ -161,7 +162,13 @@ class _Reading:
                 return False
         if not self._words:
             return True
-        return record.entry is not None and self._phrase in f" {' '.join(folded_words(texts_of(record.entry)))} "
+        if record.entry is None:
+            return False
+        # Most records of a block do not even have the letters: only of the others are the texts taken out and parted.
+        written = fold_text(written_text(record.entry))
+        if not all(word in written for word in self._words):
+            return False
+        return self._phrase in f" {' '.join(folded_words(texts_of(record.entry)))} "
 
     def _time_at(self, seq: int) -> str:
         sql = f"SELECT at FROM {RECORD} WHERE seq >= ? AND at IS NOT NULL ORDER BY seq LIMIT 1"  # noqa: S608
