@@ -114,7 +114,7 @@ def kept(picture: bytes, file: Path) -> None:
 
     shown = Image.open(BytesIO(picture)).convert("RGB")
     shown = shown.crop((0, 0, shown.width, min(shown.height, MOST_HIGH)))
-    shown.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(file, optimize=True)
+    shown.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 def taken(service: Service, talking: Service, keyed: Service, folder: Path, wanted: set[str]) -> None:
