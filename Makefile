@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test test-browser check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-questions bench-retrieval bench-service dev clean
+.PHONY: demo serve test test-browser screenshots check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-questions bench-retrieval bench-service dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -44,6 +44,9 @@ matrix: ## `make test` (or CHECK=quick) on every Python from 3.11 on that is ins
 
 test-browser: $(VENV)/tested ## every test of the console in a real browser (needs chromium: apt-get install chromium)
 	STILLME_BROWSER=1 $(BIN)/pytest tests/console
+
+screenshots: $(VENV)/tested ## take the pictures of the console that docs show (needs chromium)
+	$(BIN)/python -m tests.console.screenshots docs/console
 
 test-training: $(VENV)/tested ## test the training recipe (needs the extra `training`: torch and what it is trained from)
 	$(BIN)/pytest training/tests

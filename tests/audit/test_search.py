@@ -285,3 +285,18 @@ def test_every_filter_is_answered_from_an_index(filled: AuditStore) -> None:
         plan = " ".join(str(row[3]) for row in filled.database.rows(f"EXPLAIN QUERY PLAN {sql} LIMIT 51", values))
         assert "USING INDEX stillme_audit_" in plan or "COVERING INDEX stillme_audit_" in plan, plan
         assert "TEMP B-TREE" not in plan, (wanted, plan)
+
+
+def test_what_has_to_be_read_is_read_by_its_place(filled: AuditStore) -> None:
+    """However much else the caller of a text asked: no index on a value is taken, which would lead through all of it."""
+    if "://" in filled.where:
+        pytest.skip("the plan of SQLite")
+    wanted = Search(text="gear", caller="x", decision="refuse", since="2026-03-01", until="2026-03-02")
+    reading = searching._Reading(filled, wanted, "newest", lambda: 0.0)
+
+    rows = filled.database.rows(f"EXPLAIN QUERY PLAN {reading._sql}", [0, 127, *reading._values])
+
+    assert [str(row[3]) for row in rows] == [
+        "SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+        "SEARCH b USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+    ]

@@ -100,6 +100,10 @@ LOOKS = [
 ]
 
 
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+EVERY_PAGE = ["/", "/chat", "/overview", "/traces", "/traces/trace-0000-console", "/review", "/policy", "/rollout"]
+
+
 @full
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("path", ["/", "/try?example=conflict&policy=strict", "/try?blank", "/traces", "/traces?since=2999-01-01", "/traces/trace-0000-console", "/traces/nothing", "/review", "/review?queue=disagreements", "/overview", "/policy", "/chat", "/chat?q=leave", "/rollout"])  # fmt: skip
@@ -109,11 +113,68 @@ def test_axe_finds_nothing_to_object_to(console: Service, new_page: NewPage, pat
     page = new_page(console, path, **look)
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
 
-    rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    found = axe.run(page, options=rules).response["violations"]
+    found = axe.run(page, options=RULES).response["violations"]
 
     assert [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in found] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def objections(page: Any) -> list[Any]:
+    """What axe-core has against a page with everything unfolded."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    found = axe.run(page, options=RULES).response["violations"]
+    return [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in found]
+
+
+@full
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_after_something_was_done(tmp_path: Path, new_page: NewPage, look: dict[str, Any]) -> None:
+    """A replay, a mistake in a policy, what a change would do, a version, a step held back, a disagreement, an answer with a claim withheld."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("mode: monitor\n", encoding="utf-8")
+    with Upstream(stream(*(f"{word} " for word in SAYS.split()))) as model:
+        local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
+        rules = {"STILLME_POLICY": str(policy), "STILLME_REQUEST_TIMEOUT_S": "900"}
+        with running(tmp_path / "data", {**rules, **local}) as service:
+            traces = fill(service, verdicts())
+            for who, label in (("Lan", "correct"), ("Minh", "unclear")):
+                service.post(
+                    "/v1/reviews", {"trace": traces[0], "label": label, "reviewer": who, "note": "So it reads."}
+                )
+            page = new_page(service, f"/traces/{traces[0]}", **look)
+            page.click("#replay button")
+            page.wait_for_selector("#replay .badge")
+            assert objections(page) == []
+            page.goto("/policy")
+            page.fill("#policy-text", "mode: monitor\nvalidators:\n  FactualHallucinationValidator:\n    gate: sotf\n")
+            page.wait_for_selector(".gutter b.bad")
+            assert objections(page) == []
+            page.fill("#policy-text", "mode: monitor\nvalidators:\n  FactualHallucinationValidator:\n    gate: soft\n")
+            page.wait_for_selector(".checked .diff")
+            page.click("button[value=what-if]")
+            page.wait_for_selector("#what-if")
+            assert objections(page) == []
+            page.fill("#why", "Too strict.")
+            page.click("button[value=save]")
+            page.click("aside .review >> nth=1 >> a")
+            assert objections(page) == []
+            page.goto("/rollout")
+            page.click("form .primary")
+            page.wait_for_selector(".notice.care")
+            assert objections(page) == []
+            page.goto("/review?queue=disagreements")
+            assert page.locator(".desk .review").count() == 2
+            assert objections(page) == []
+            page.goto("/chat")
+            page.set_input_files(
+                "#file", {"name": "leave.md", "mimeType": "text/markdown", "buffer": HANDBOOK.encode()}
+            )
+            page.wait_for_selector(".documents >> text=leave.md")
+            page.fill("#message", "How many days of paid leave do new staff get?")
+            page.keyboard.press("Enter")
+            page.wait_for_selector(".turn [data-decision]:visible")
+            assert objections(page) == []
 
 
 @full
@@ -129,9 +190,24 @@ def test_axe_finds_nothing_on_the_sign_in(new_page: NewPage, keyed: tuple[Servic
     assert page.get_attribute("#key", "aria-describedby") == "key-problem"
 
 
-def test_the_first_paint_does_not_jump(console: Service, new_page: NewPage) -> None:
+@full
+@pytest.mark.parametrize("path", EVERY_PAGE)
+def test_every_page_reads_without_scripts(console: Service, new_page: NewPage, path: str) -> None:
+    """The same words as with them, but for times in the reader's zone and what only a script can do."""
+    plain = new_page(console, path, java_script_enabled=False, timezone_id="UTC")
+    shown = new_page(console, path, timezone_id="UTC")
+    headings = [page.locator("main :is(h1, h2, th, dt, legend)").all_inner_texts() for page in (plain, shown)]
+
+    assert plain.is_visible("h1")
+    assert headings[0] == headings[1]
+
+
+@pytest.mark.parametrize(
+    "path", ["/traces", *(pytest.param(each, marks=full) for each in EVERY_PAGE if each != "/traces")]
+)
+def test_the_first_paint_does_not_jump(console: Service, new_page: NewPage, path: str) -> None:
     """Nothing moves once it is shown."""
-    page = new_page(console, "/traces")
+    page = new_page(console, path)
     shift = page.evaluate(
         """() => new Promise((done) => { let sum = 0;
         new PerformanceObserver((list) => { for (const each of list.getEntries()) sum += each.value; })
@@ -343,6 +419,54 @@ def test_a_hostile_text_does_nothing_on_any_page(hostile: Service, new_page: New
     unharmed(page, hostile.url)
 
 
+@full
+def test_hostile_documents_answers_notes_and_reasons_do_nothing(tmp_path: Path, new_page: NewPage) -> None:
+    """What a document, its name, a model, a reviewer, an editor of the policy and an operator can say, where each of them is shown."""
+    everything = "\n\n".join(PAYLOADS)
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("mode: monitor\n", encoding="utf-8")
+    with Upstream(stream(*(f"It is {payload} and 14 days [1]. " for payload in PAYLOADS))) as model:
+        local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
+        rules = {"STILLME_POLICY": str(policy), "STILLME_REQUEST_TIMEOUT_S": "900"}
+        with running(tmp_path / "data", {**rules, **local}) as service:
+            trace = fill(service, verdicts()[:1])[0]
+            for who, label in (("Lan", "correct"), (PAYLOADS[1], "unclear")):
+                given = {"trace": trace, "label": label, "note": everything, "reviewer": who}
+                assert service.post("/v1/reviews", given).status_code == 200
+            page = new_page(service, f"/traces/{trace}")
+            assert "<script>window.hit=1</script>" in page.inner_text("aside")
+            unharmed(page, service.url)
+            page.goto("/review?queue=disagreements")
+            assert "<script>window.hit=1</script>" in page.inner_text(".desk")
+            unharmed(page, service.url)
+            page.goto("/policy")
+            page.fill("#policy-text", "# <img src=x onerror=window.hit=1>\nmode: monitor\n")
+            page.fill("#why", everything)
+            page.click("button[value=save]")
+            page.wait_for_selector("aside .review")
+            assert "<script>window.hit=1</script>" in page.inner_text("aside")
+            unharmed(page, service.url)
+            page.click("aside .review >> nth=0 >> a")
+            unharmed(page, service.url)
+            page.goto("/rollout")
+            page.fill("#why-on", everything)
+            page.click("form .primary")
+            page.wait_for_selector("aside .review")
+            assert "<script>window.hit=1</script>" in page.inner_text("aside")
+            unharmed(page, service.url)
+            page.goto("/chat")
+            name = "<img src=x onerror=window.hit=1>.md"
+            page.set_input_files("#file", {"name": name, "mimeType": "text/markdown", "buffer": everything.encode()})
+            page.wait_for_selector(".documents li, .uploads .failed")
+            unharmed(page, service.url)
+            page.fill("#message", "What is the script of 14 days?")
+            page.keyboard.press("Enter")
+            page.wait_for_selector(".turn [data-decision]:visible, .turn .notice")
+            unharmed(page, service.url)
+            page.goto("/chat?q=script")
+            unharmed(page, service.url)
+
+
 # a reviewer
 
 
@@ -414,3 +538,69 @@ def test_an_hour_of_fifty_items_by_keyboard_alone(tmp_path: Path, new_page: NewP
 
     assert len(set(seen)) == 50
     assert sum(counts.values()) == 51
+
+
+def test_a_half_written_note_outlives_the_browser_and_keys_can_be_turned_off(tmp_path: Path, new_page: NewPage) -> None:
+    """Shift and a number tick a claim; the page that comes back has note and tick; without shortcuts a number is no label."""
+    with running(tmp_path / "data", {}) as service:
+        fill(service, verdicts(), times=2)
+        page = new_page(service, "/review")
+        trace = page.get_attribute("[name=trace]", "value")
+        page.keyboard.press("Shift+Digit1")
+        page.keyboard.press("n")
+        page.keyboard.type("The contract of May says")
+        page.close()
+
+        again = page.context.new_page()
+        again.goto(f"{service.url}/review")
+        assert again.get_attribute("[name=trace]", "value") == trace
+        assert again.input_value("#note") == "The contract of May says"
+        assert again.is_checked("[name=unsupported][value='1']")
+        again.uncheck(".shortcuts input")
+        again.keyboard.press("1")
+        again.reload()
+        assert again.get_attribute("[name=trace]", "value") == trace
+        again.check(".shortcuts input")
+        again.keyboard.press("3")
+        again.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=trace)
+        found = service.get(f"/v1/traces/{trace}").json()["reviews"]
+
+    assert [(each["label"], each["note"]) for each in found] == [("missed_hallucination", "The contract of May says")]
+
+
+@full
+def test_a_second_reviewer_disagrees_and_a_third_settles_it(tmp_path: Path, new_page: NewPage) -> None:
+    """By keyboard, each with a key of their own: kappa with its interval, the labels of both shown to the third alone, whose label decides."""
+    with running(tmp_path / "data", {}) as service:
+        fill(service, verdicts(), times=4)
+        keys = {name: service.parts.keys.create(name, ["reviewer"]) for name in ("Lan", "Minh", "Hoa")}
+
+        def signed_in(name: str, path: str) -> Any:
+            page = new_page(service, path)
+            page.fill("#key", keys[name])
+            page.keyboard.press("Enter")
+            page.wait_for_selector("[data-review], .empty")
+            return page
+
+        lan, said = signed_in("Lan", "/review"), {}
+        for n in range(12):
+            trace = lan.get_attribute("[name=trace]", "value")
+            said[trace] = n % 2 + 1
+            lan.keyboard.press(str(said[trace]))
+            lan.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=trace)
+        minh = signed_in("Minh", "/review?queue=second")
+        for n in range(12):
+            trace = minh.get_attribute("[name=trace]", "value")
+            assert minh.locator("text=What reviewers said").count() == 0
+            minh.keyboard.press(str(said[trace] if n else 5))
+            minh.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=trace)
+        minh.click("text=Agreement of reviewers")
+        agreement = minh.inner_text("details:has-text('Agreement of reviewers')")
+        hoa = signed_in("Hoa", "/review?queue=disagreements")
+        assert hoa.inner_text("p.progress") == "1 to settle"
+        assert {"Lan", "Minh"} == set(hoa.locator(".desk .review bdi").all_inner_texts())
+        hoa.keyboard.press("5")
+        hoa.wait_for_selector(".empty")
+
+    assert "Lan and Minh, 12 verdicts" in agreement
+    assert "95 % interval" in agreement

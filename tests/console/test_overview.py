@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 
@@ -30,6 +32,31 @@ def test_every_number_of_the_overview_leads_to_as_many_traces(console: Service, 
     assert reasons
     for link, number in [*cards, *bars, *reasons]:
         assert someone.get(unescape(link)).text.count('class="row-link"') == int(number)
+
+
+def test_no_figure_of_the_overview_stands_without_a_link(start: Start, visitor: NewVisitor) -> None:
+    """Those of the rollout lead to the verdicts of their weeks, times and the model's share to all, the table to each day."""
+    service = start()
+    given, now = verdicts(), datetime.now(UTC)
+    made = [
+        replace(
+            each,
+            verdict=each.verdict.model_copy(update={"validator_trace_id": f"trace-{n}"}),
+            at=now - timedelta(days=8),
+        )
+        for n, each in enumerate(given)
+    ]
+    assert service.parts.store is not None
+    service.parts.store.record(made)
+    someone = visitor(service)
+    page = someone.get("/overview?days=28").text
+    figures = re.findall(r"<strong>(.*?)</strong>", page)
+
+    assert len(figures) == 7
+    assert all(each.startswith('<a href="/traces?') for each in figures)
+    assert not re.search(r'<td class="figure">[1-9]', page)
+    for link in dict.fromkeys(re.findall(r'<strong><a href="([^"]+)"', page)):
+        assert someone.get(unescape(link)).text.count('class="row-link"') > 0
 
 
 def test_the_chart_is_a_table_for_those_who_do_not_see_it(console: Service, visitor: NewVisitor) -> None:

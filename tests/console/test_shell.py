@@ -256,6 +256,18 @@ def test_both_languages_have_the_same_words() -> None:
     assert slots[0] == slots[1]
 
 
+def test_everything_that_pages_ask_is_in_the_documented_api(console: Service) -> None:
+    """There is no other way to the data: a path that the console asks is in OpenAPI and in the manual."""
+    documented = {re.sub(r"{[^}]*}", "*", path) for path in console.get("/openapi.json").json()["paths"]}
+    manual = Path("docs/service-api.md").read_text(encoding="utf-8")
+    source = "".join(each.read_text(encoding="utf-8") for each in Path("src/stillme/console").glob("*.py"))
+    asked = {re.sub(r"{[^}]*}", "*", path) for path in re.findall(r'"(/(?:v1|api)/[^"]*)"', source)}
+
+    assert len(asked) > 15
+    assert asked - documented == set()
+    assert [path for path in sorted(asked) if path.partition("*")[0].rstrip("/") not in manual] == []
+
+
 def test_no_page_knows_of_another_host() -> None:
     """Assets load nothing from anywhere."""
     for name in ASSETS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 
@@ -71,6 +72,21 @@ def test_pages_follow_one_another(start: Start, visitor: NewVisitor) -> None:
     assert len(seen) == len(set(seen)) == 120
 
 
+def test_the_list_is_turned_by_its_heading(console: Service, visitor: NewVisitor) -> None:
+    """With the filters that were chosen, and back again."""
+    someone = visitor(console)
+    found = []
+    path = "/traces?caller=tests"
+    for _ in range(3):
+        page = someone.get(path).text
+        found.append(re.findall(r'class="row-link" href="/traces/([^"]+)"', page))
+        path = unescape(re.findall(r'aria-sort="\w+"><a href="([^"]+)"', page)[0])
+
+    assert len(found[0]) == 3
+    assert found[1] == found[0][::-1]
+    assert found[2] == found[0]
+
+
 def test_one_trace_shows_everything(console: Service, visitor: NewVisitor) -> None:
     """Claims, sources, checks, the chain, the policy since, and nobody's review yet."""
     page = visitor(console).get(f"/traces/{TRACE}").text
@@ -84,6 +100,21 @@ def test_one_trace_shows_everything(console: Service, visitor: NewVisitor) -> No
         "Replay now",
     ):
         assert words in page
+
+
+def test_a_trace_can_be_copied_shared_and_tried_again(console: Service, visitor: NewVisitor) -> None:
+    """As a command, a program, a case; by an address without a text; in the form, with its texts in the body alone."""
+    someone = visitor(console)
+    page = someone.get(f"/traces/{TRACE}").text
+    fields = [
+        (name, unescape(text))
+        for name, text in re.findall(r'name="(query|draft|source_id|passage)" value="([^"]*)"', page)
+    ]
+
+    assert page.count('class="copyable"') == 4
+    assert f">{console.url}/traces/{TRACE}</pre>" in page
+    assert "Refuse" in someone.send("/try", fields).text
+    assert dict(fields)["draft"] == "You can return unused gear within 90 days of delivery [1]."
 
 
 def test_a_replay_says_that_the_verdict_is_the_same(console: Service, visitor: NewVisitor) -> None:

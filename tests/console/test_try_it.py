@@ -113,11 +113,26 @@ def test_saving_records_the_verdict_and_leads_to_it(console: Service, visitor: N
     assert "return unused gear" in someone.get(saved.headers["location"]).text
 
 
+def test_the_link_to_the_form_carries_no_text_of_anybody(console: Service, visitor: NewVisitor) -> None:
+    """An example of ours by its name, with policy and mode; of what was typed, only these."""
+    someone = visitor(console)
+    ours = someone.get("/try?example=conflict&policy=strict&mode=warn").text
+    typed = someone.send("/try", [*FORM, ("policy", "strict")]).text
+    links = [unescape(re.findall(r">(http://[^<]+/try\?[^<]*)<", page)[0]) for page in (ours, typed)]
+
+    assert links == [
+        f"{console.url}/try?example=conflict&policy=strict&mode=warn",
+        f"{console.url}/try?blank&policy=strict",
+    ]
+    assert "handbook-2026" in someone.get(links[0].removeprefix(console.url)).text
+    assert '<option value="strict" selected>' in someone.get(links[1].removeprefix(console.url)).text
+
+
 def test_what_is_copied_runs_as_it_is(console: Service, visitor: NewVisitor) -> None:
     """The command, the program and the test case give the verdict of the page, whatever quotes are in the texts."""
     hostile = 'Return it\'s "unused" gear $(touch x) `id` within 90 days [1].'
     page = visitor(console).send("/try", [FORM[0], ("draft", hostile), *FORM[2:]]).text
-    curl, python, case = (unescape(text) for text in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL))
+    curl, python, case, _ = (unescape(text) for text in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL))
 
     words = shlex.split(curl.replace("\\\n", ""))
     answered = subprocess.run(words, capture_output=True, check=True, timeout=600).stdout

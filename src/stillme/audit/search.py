@@ -15,10 +15,11 @@ from typing import Any, Final, Literal
 from stillme.audit.chain.record import Record, one_word, storable
 from stillme.audit.query import SELECTED, moment, record_from, texts_of
 from stillme.audit.review.reviews import LABELS
-from stillme.audit.signatures import BLOCK, COLUMNS, block_of, candidates, folded_words, named, score_of
+from stillme.audit.signatures import BLOCK, COLUMNS, block_of, candidates, folded_words, named, score_of, written_text
 from stillme.audit.store import AuditStore
 from stillme.errors import InputError, shown
 from stillme.storage.audit.database import BODY, REASON, RECORD, label_code
+from stillme.text.tokens import fold_text
 
 __all__ = ["MOST_ROWS", "UNREVIEWED", "Search", "SearchPage", "labels_of", "search"]
 
@@ -113,7 +114,7 @@ class _Reading:
         self._tokens = list(dict.fromkeys([*self._words, *_named(wanted)]))
         self._since = moment(wanted.since) if wanted.since else ""
         self._until = moment(wanted.until) if wanted.until else ""
-        tests = list(_tests(wanted, "r"))
+        tests = list(_tests(wanted, "r", by_place=True))
         where = " AND ".join(["r.kind = 'verdict'", "r.seq >= ?", "r.seq <= ?", *(test for test, _ in tests)])
         tables = f"{RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq"
         way = "DESC" if order == "newest" else "ASC"
@@ -161,7 +162,13 @@ class _Reading:
                 return False
         if not self._words:
             return True
-        return record.entry is not None and self._phrase in f" {' '.join(folded_words(texts_of(record.entry)))} "
+        if record.entry is None:
+            return False
+        # Most records of a block do not even have the letters: only of the others are the texts taken out and parted.
+        written = fold_text(written_text(record.entry))
+        if not all(word in written for word in self._words):
+            return False
+        return self._phrase in f" {' '.join(folded_words(texts_of(record.entry)))} "
 
     def _time_at(self, seq: int) -> str:
         sql = f"SELECT at FROM {RECORD} WHERE seq >= ? AND at IS NOT NULL ORDER BY seq LIMIT 1"  # noqa: S608
@@ -197,17 +204,20 @@ def _query(wanted: Search, order: Order, place: tuple[str, int] | None) -> tuple
     return sql, [value for _, given in tests for value in given]
 
 
-def _tests(wanted: Search, by: str) -> Iterator[tuple[str, list[Any]]]:
+def _tests(wanted: Search, by: str, *, by_place: bool = False) -> Iterator[tuple[str, list[Any]]]:
+    """What must hold of a record, and the values in it; `by_place` where its place is known, and an index on a value would be a detour."""
+    # An engine that takes the index of a caller reads all that this caller ever asked; on what is computed there is none.
+    computed = " || ''" if by_place else ""
     if wanted.since:
-        yield f"{by}.at >= ?", [moment(wanted.since)]
+        yield f"{by}.at{computed} >= ?", [moment(wanted.since)]
     if wanted.until:
-        yield f"{by}.at < ?", [moment(wanted.until)]
+        yield f"{by}.at{computed} < ?", [moment(wanted.until)]
     if wanted.reason and (by == "r" or wanted.label not in (None, UNREVIEWED)):
         # By its place, not by its code, of which there may be very many: an index on what is computed there is not.
         yield f"EXISTS (SELECT 1 FROM {REASON} d WHERE d.seq = r.seq AND d.code || '' = ?)", [one_word(wanted.reason)]  # noqa: S608
     for name in BY_COLUMN:
         if value := getattr(wanted, name):
-            yield f"r.{name} = ?", [storable(value)]
+            yield f"r.{name}{computed} = ?", [storable(value)]
     if wanted.label:
         yield _label_test(wanted.label)
 

@@ -23,7 +23,7 @@ from stillme.errors import BackendError
 from stillme.storage.audit.database import BODY, RECORD, SIGNATURE, Writing
 from stillme.text.tokens import fold_text
 
-__all__ = ["BLOCK", "COLUMNS", "Signing", "block_of", "candidates", "folded_words", "named", "score_of"]
+__all__ = ["BLOCK", "COLUMNS", "Signing", "block_of", "candidates", "folded_words", "named", "score_of", "written_text"]
 
 BLOCK: Final = 128
 BITS: Final = 32_768
@@ -65,7 +65,7 @@ def score_of(record: Record) -> float | None:
     return min((claim[3] for claim in claims if claim[2] in FACTUAL and claim[3] is not None), default=None)
 
 
-def _written_text(entry: Entry) -> str:
+def written_text(entry: Entry) -> str:
     """The texts of a record or, where that is as good and quicker, the JSON that they stand in: the names of its keys do no harm."""
     body = entry.body.text if entry.body else ""
     # What stands behind such a sign is only known once it is read; hashes are no words.
@@ -81,7 +81,7 @@ def tokens_of(record: Record) -> set[str]:
     entry = record.entry
     if entry is None or entry.kind != "verdict":
         return set()
-    found = set(folded_words(_written_text(entry)))
+    found = set(folded_words(written_text(entry)))
     found |= {named(name, str(value)) for name in COLUMNS if (value := getattr(entry, name))}
     return found | {named("reason", code) for code in (entry.reasons or "").split()}
 
@@ -113,7 +113,9 @@ def candidates(
     store: AuditStore, tokens: Sequence[str], first: int, last: int, since: str = "", until: str = ""
 ) -> set[int]:
     """The blocks from `first` to `last` that may hold a record with all these tokens in that time: those without a signature too."""
-    tests = dict.fromkeys(_test(place) for token in tokens for place in _places(token))
+    # The first bit of every token before the second one of any: which token is rare is not known, and one bit of it is mostly enough.
+    turns = zip(*(_places(token) for token in sorted(tokens, key=len, reverse=True)), strict=True)
+    tests = dict.fromkeys(_test(place) for turn in turns for place in turn)
     times = ["until >= ?"] * bool(since) + ["since < ?"] * bool(until)
     values = [*([since] if since else []), *([until] if until else []), first, last]
     may = " AND ".join([*times, *tests]) or "1 = 1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -12,7 +13,8 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from stillme.console.shell import Visit, page
-from stillme.pages.text import interval_words, percent
+from stillme.console.words import ConsoleWords
+from stillme.pages.text import interval_ends, percent
 
 __all__ = ["Chart", "chart_of", "show"]
 
@@ -23,6 +25,14 @@ WIDTH: Final = 720
 HEIGHT: Final = 180
 LEFT: Final = 44
 MOST_REASONS: Final = 8
+# The verdicts that a figure is a share of.
+BEHIND: Final = {
+    "hallucination_escape_rate": "answer",
+    "refusal_precision": "refuse",
+    "source_coverage": "answer",
+    "false_refusal_rate": "refuse",
+}
+UNREVIEWED: Final = re.compile(r"no review speaks for ([\d,]+) of ([\d,]+) verdicts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +127,9 @@ async def show(visit: Visit) -> Response:
             for code, count in found["reasons"][:MOST_REASONS]
         ],
         more=max(0, len(found["reasons"]) - MOST_REASONS),
-        figures=[_figure(figure) for figure in found["figures"]],
+        figures=[_figure(visit.say, figure, found["weeks"]) for figure in found["figures"]],
+        table=[_row(day) for day in reversed(found["days"])],
+        all_of_them=f"/traces?{urlencode({'since': found['since'][:10]})}",
         by_model=_share(found["by_model"], found["judged"]),
     )
 
@@ -134,13 +146,34 @@ def _reason_link(code: str, found: Mapping[str, Any]) -> str:
     return f"/traces?{urlencode({'reason': code, 'since': found['since'][:10]})}"
 
 
-def _figure(figure: Mapping[str, Any]) -> dict[str, str]:
+def _row(day: Mapping[str, Any]) -> tuple[str, list[tuple[int, str]]]:
+    """A day of the table: each decision with its number and the traces behind it."""
+    following = (date.fromisoformat(day["day"]) + timedelta(days=1)).isoformat()
+    cells = []
+    for name in DECISIONS:
+        query = urlencode({"decision": name, "since": day["day"], "until": following})
+        cells.append((int(day["decisions"].get(name, 0)), f"/traces?{query}"))
+    return str(day["day"]), cells
+
+
+def _figure(say: ConsoleWords, figure: Mapping[str, Any], weeks: Sequence[str]) -> dict[str, str]:
     count = max(1, int(figure["counted"]))
-    value = figure["value"]
+    value, name = figure["value"], str(figure["name"])
+    ends = {}
+    if value is not None:
+        ends["low"], ends["high"] = interval_ends((figure["low"], figure["high"]), count)
+    unknown = UNREVIEWED.fullmatch(figure["unknown"] or "")
     return {
-        "name": str(figure["name"]),
+        "name": name,
         "value": "–" if value is None else percent(value, count),
-        "interval": "" if value is None else interval_words((figure["low"], figure["high"]), count),
-        "unknown": figure["unknown"] or "",
+        "interval": say("overview.interval", **ends) if ends else "",
+        "unknown": say("overview.unreviewed", open=unknown[1], all=unknown[2]) if unknown else figure["unknown"] or "",
         "counted": str(figure["counted"]),
+        "link": f"/traces?{urlencode({'decision': BEHIND.get(name, 'answer'), **_span(weeks)})}",
     }
+
+
+def _span(weeks: Sequence[str]) -> dict[str, str]:
+    """From the first day of the first of these weeks to before the day that follows the last."""
+    days = sorted(date.fromisocalendar(int(week[:4]), int(week[6:]), 1) for week in weeks)
+    return {"since": days[0].isoformat(), "until": (days[-1] + timedelta(days=7)).isoformat()} if days else {}

@@ -75,4 +75,5 @@ def _environment() -> Environment:
     )
     made.globals["asset"] = lambda name: Markup(asset_address(name))  # noqa: S704
     made.filters |= {"breakable": _breakable, "coded": _coded, "field": _field, "pretty": _pretty}
+    made.filters["passage_pair"] = lambda passage: (passage["source_id"], passage["text"])
     return made

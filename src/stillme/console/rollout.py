@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from starlette.responses import RedirectResponse, Response
@@ -25,13 +25,14 @@ SHARES: Final = (
 )
 # Checks whose figures are points of a hundred.
 POINTS: Final = ("better_than_baseline", "no_worse_than_baseline", "stable")
+STATES: Final = ("failed", "unknown", "passed")
 TO_LABEL: Final = ("reviews_last_week", "baseline")
 
 
 def _worded(say: ConsoleWords, check: Mapping[str, Any]) -> dict[str, Any]:
     """A check in the language of the reader: what was found, what is asked for, and the way out."""
     name, is_unknown = check["name"], check["state"] == "unknown"
-    found = {"value": _figure(name, check["value"]), "threshold": _figure(name, check["threshold"])}
+    found = {key: _figure(say, name, check[key]) for key in ("value", "threshold")}
     way = f"checkway.{'unknown' if is_unknown else name}" if check["way_out"] else ""
     return {
         **check,
@@ -41,12 +42,21 @@ def _worded(say: ConsoleWords, check: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _figure(name: str, value: Any) -> str:
+def _figure(say: ConsoleWords, name: str, value: Any) -> str:
     if value is None or isinstance(value, str):
-        return str(value or "–")
+        known = f"checkasked.{value}"
+        return say(known) if say.knows(known) else str(value or "–")
     if name in SHARES:
         return f"{100 * value:.1f} %"
-    return f"{100 * value:.1f}" if name in POINTS else f"{value:,}"
+    if name in POINTS:
+        return f"{100 * value:.1f}"
+    return f"{value:.1f}" if isinstance(value, float) and not value.is_integer() else f"{value:,.0f}"
+
+
+def _ordered(say: ConsoleWords, checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What is missing first, then what is not known, then what holds."""
+    worded = [_worded(say, check) for check in checks]
+    return sorted(worded, key=lambda check: STATES.index(check["state"]))
 
 
 async def show(visit: Visit) -> Response:
@@ -81,7 +91,7 @@ async def _shown(
         "rollout.html",
         status,
         found=found,
-        steps={step: [_worded(visit.say, check) for check in checks] for step, checks in found["checks"].items()},
+        steps={step: _ordered(visit.say, checks) for step, checks in found["checks"].items()},
         modes=MODES,
         place=place,
         ahead=MODES[place + 1] if place + 1 < len(MODES) else "",

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from starlette.responses import Response
 
 from stillme.console.shell import PageError, Visit, page
+from stillme.console.try_it import attempt_of, copies
 from stillme.console.verdict_view import view_of
 from stillme.reasons import Reason
 
@@ -45,6 +46,7 @@ async def listing(visit: Visit) -> Response:
         given=given,
         choices=CHOICES,
         chips=list(_chips(visit, given)),
+        turned=f"/traces?{urlencode(_turned(given))}",
         is_fine=any(name in given for name in FINE),
         without={name: f"/traces?{urlencode({k: v for k, v in given.items() if k != name})}" for name in given},
     )
@@ -56,6 +58,12 @@ def _chips(visit: Visit, given: Mapping[str, str]) -> Iterator[tuple[str, str, s
         group = "review" if name == "label" else name
         words = visit.say.value("mode.short" if name == "mode" else group, value)
         yield name, visit.say(f"filter.{name}"), words
+
+
+def _turned(given: Mapping[str, str]) -> dict[str, str]:
+    """The same filters in the other order."""
+    kept = {name: value for name, value in given.items() if name != "order"}
+    return kept if given.get("order") == "oldest" else {**kept, "order": "oldest"}
 
 
 async def one(visit: Visit) -> Response:
@@ -91,7 +99,18 @@ async def _shown(visit: Visit, replayed: Any = None) -> Response:
         reviews=found["reviews"],
         notice=found["notice"],
     )
-    return page(visit, "trace.html", trace=found, verdict=view, replayed=replayed, changed=changed)
+    attempt = attempt_of(found["request"]) if view.case.request and found["request"] else None
+    return page(
+        visit,
+        "trace.html",
+        trace=found,
+        verdict=view,
+        replayed=replayed,
+        changed=changed,
+        attempt=attempt,
+        copies=copies(visit.request, attempt, view) if attempt else [],
+        link=f"{visit.request.base_url}traces/{name}",
+    )
 
 
 def _name(visit: Visit) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import yaml
 from starlette.requests import Request
@@ -18,7 +19,7 @@ from starlette.responses import RedirectResponse, Response
 from stillme.console.shell import Form, PageError, Visit, form_of, fragment, page
 from stillme.console.verdict_view import VerdictView, view_of
 
-__all__ = ["Attempt", "copies", "examples", "show", "submit"]
+__all__ = ["Attempt", "attempt_of", "copies", "examples", "show", "submit"]
 
 MODES: Final = ("", "monitor", "warn", "enforce")
 POLICIES: Final = ("in_force", "lite", "book", "strict")
@@ -100,6 +101,7 @@ async def _answer(visit: Visit, attempt: Attempt, chosen: str = "") -> Response:
         "verdict": verdict,
         "problem": problem,
         "copies": copies(visit.request, attempt, verdict) if verdict else [],
+        "link": f"{visit.request.base_url}{_link(attempt)}",
         "may_save": visit.may("verify"),
     }
     if visit.request.headers.get(FRAGMENT):
@@ -132,6 +134,20 @@ def copies(request: Request, attempt: Attempt, verdict: VerdictView) -> list[tup
         ("python", python + "print(verdict.decision, verdict.reasons)"),
         ("case", json.dumps(case, ensure_ascii=False)),
     ]
+
+
+def _link(attempt: Attempt) -> str:
+    """The way to this form: a text that is no example of ours is no part of it."""
+    shown = next((name for name in examples() if _example(name, attempt.mode, attempt.policy) == attempt), "")
+    chosen = {"example": shown, "policy": attempt.policy if attempt.policy != POLICIES[0] else "", "mode": attempt.mode}
+    query = urlencode({name: value for name, value in chosen.items() if value})
+    return f"try?{query}" if shown else f"try?blank&{query}".rstrip("&")
+
+
+def attempt_of(request: Mapping[str, Any]) -> Attempt:
+    """A recorded request as it would stand in the form."""
+    passages = [(passage["source_id"], passage["text"]) for passage in request.get("retrieved_context") or ()]
+    return Attempt(request["query"], request.get("draft_answer") or "", passages or [("", "")])
 
 
 def _settings(attempt: Attempt) -> dict[str, str]:

@@ -10,7 +10,7 @@ from string import Formatter
 
 from stillme.evaluation.runs.intervals import Interval
 
-__all__ = ["Code", "clipped", "counted", "filled", "interval_words", "on_one_line", "percent", "plain"]
+__all__ = ["Code", "clipped", "counted", "filled", "interval_ends", "interval_words", "on_one_line", "percent", "plain"]
 
 
 class Code(str):
@@ -31,12 +31,18 @@ def percent(value: float, count: int) -> str:
 
 
 def interval_words(ends: Interval | tuple[float, float], count: int) -> str:
-    """Both ends of an interval in percent, rounded outwards, so that it never looks narrower than it is."""
+    """Both ends of an interval in percent, rounded outwards."""
+    low, high = interval_ends(ends, count)
+    return f"{low} to {high} %"
+
+
+def interval_ends(ends: Interval | tuple[float, float], count: int) -> tuple[str, str]:
+    """The ends in percent, each rounded outwards, so that an interval never looks narrower than it is."""
     digits = _digits(count)
     scale = 100 * 10**digits
     # What is a whole number but for the last bits of a float stays that number.
     low, high = math.floor(ends[0] * scale + 1e-9), math.ceil(ends[1] * scale - 1e-9)
-    return f"{low / 10**digits:.{digits}f} to {high / 10**digits:.{digits}f} %"
+    return f"{low / 10**digits:.{digits}f}", f"{high / 10**digits:.{digits}f}"
 
 
 def _digits(count: int) -> int:

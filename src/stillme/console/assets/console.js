@@ -320,12 +320,31 @@ if (desk) {
     showBox();
     return true;
   };
+  // What is typed and ticked outlives the page, until it is sent.
+  const HALF_DONE = `stillme-half-done ${desk.dataset.who}`;
+  const boxes = [...desk.querySelectorAll("input[type=checkbox][name]")];
+  desk.addEventListener("input", () => {
+    const ticked = boxes.filter((each) => each.checked).map((each) => `${each.name} ${each.value}`);
+    localStorage.setItem(HALF_DONE, JSON.stringify({ trace: desk.elements.trace.value, note: desk.elements.note.value, ticked }));
+  });
+  const before = JSON.parse(localStorage.getItem(HALF_DONE) ?? "null");
+  if (before?.trace === desk.elements.trace.value && (before.note || before.ticked.length)) {
+    desk.elements.note.value = before.note;
+    for (const each of boxes) each.checked = before.ticked.includes(`${each.name} ${each.value}`);
+    document.querySelector(".kept").hidden = false;
+  }
+  // Keys of one sign can be turned off, for whoever speaks to the computer (WCAG 2.1.4).
+  const keysOn = desk.querySelector(".shortcuts input");
+  keysOn.checked = localStorage.getItem("stillme-keys") !== "off";
+  keysOn.parentElement.hidden = false;
+  keysOn.addEventListener("change", () => localStorage.setItem("stillme-keys", keysOn.checked ? "on" : "off"));
   desk.addEventListener("submit", async (event) => {
     const button = event.submitter;
     if (button?.name !== "label") return;
     event.preventDefault();
     const fields = [...new FormData(desk, button)].filter(([name]) => name !== "form_token");
     keep([...waitingLabels(), fields]);
+    localStorage.removeItem(HALF_DONE);
     showBox();
     if (await send()) location.assign(desk.dataset.next);
   });
@@ -334,7 +353,9 @@ if (desk) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    const target = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!keysOn.checked) return;
+    const claim = event.shiftKey && /^Digit([1-9])$/.exec(event.code)?.[1];
+    const target = desk.querySelector(claim ? `[name=unsupported][value="${claim}"]` : `[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
     if (!target) return;
     event.preventDefault();
     if (target.matches("textarea")) target.focus(); else target.click();
@@ -345,5 +366,6 @@ if (desk) {
   if (waitingLabels().length) send().then((done) => { if (done) location.reload(); });
 }
 
+for (const each of document.querySelectorAll(".to-end")) each.scrollLeft = each.scrollWidth; // the newest days stand at the end
 localTimes(document);
 copyButtons(document);
