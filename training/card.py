@@ -50,7 +50,7 @@ LICENCE = (
 OBLIGED = (
     "- **Names**: every set is named above with where it comes from. Pass this card on with the weights.",
     "- **Share-alike** (CC BY-SA 3.0 and 4.0: text of Wikipedia, SNLI): who holds that weights are an adaptation passes them on under "
-    "CC BY-SA 4.0. That concerns `grounding.onnx` alone: the other files are the base model.",
+    "CC BY-SA 4.0. That concerns `reading_lower.onnx` and `reading_upper.onnx` alone: the other files are the base model.",
     "- **Article text** (BBC, by way of XSum; web pages, by way of Common Crawl): the labels are free, the texts are their publishers'. "
     "They were read in training and are not passed on.",
     "- Sets for non-commercial use, or without a stated licence, were used for measuring and for choosing thresholds only.",
@@ -210,8 +210,8 @@ def card(weights: Path, record: Path, data: Path, snli: Path | None, curves: Map
             "Vietnamese, word embeddings unchanged and shared with the embedder, which is the base model itself",
             "- grounding weights stored as int8 with one scale a channel, computed with in float32; no dynamic quantisation",
             "",
-            "How exact features and model are joined: `exact`, `settled_above`, `settled_below` and `token_at` are fitted on held-out "
-            "training claims; `margin`, `bias`, `bias_vi` and `support_at` are chosen on half of the documents of the development sets.",
+            "How exact features and model are joined: fitted on the held-back documents in two worlds (`training/written/held.jsonl`) and "
+            "on half of the documents of the development sets, on none of which anything was trained.",
             "",
             *(f"- `{name}`: {value}" for name, value in manifest["grounding"].items()),
             "",

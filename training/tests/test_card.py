@@ -14,9 +14,9 @@ def test_card_tells_what_the_files_hold(tmp_path: Path) -> None:
     data, weights, record, curve = (tmp_path / name for name in ("data", "weights", "record.json", "curve.jsonl"))
     data.mkdir()
     weights.mkdir()
-    (weights / "grounding.onnx").write_bytes(b"weights")
+    (weights / "reading_upper.onnx").write_bytes(b"weights")
     digest = hashlib.sha256(b"weights").hexdigest()
-    manifest = {"name": "n", "version": "3", "files": {"grounding.onnx": digest}, "grounding": {"bias": 0.25}}
+    manifest = {"name": "n", "version": "3", "files": {"reading_upper.onnx": digest}, "grounding": {"bias": 0.25}}
     (weights / "manifest.json").write_text(json.dumps(manifest))
     figures = {"rows": 12, "balanced_accuracy": 0.7512, "calibration_bins": [[8, 2, 2.2], [4, 3, 3.2]]}
     sets = {"vihallu_dev": {"kind": "grounding", "systems": {"model": {"vi": figures}, "cascade": {"vi": figures}}}}

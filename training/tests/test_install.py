@@ -16,7 +16,7 @@ def test_every_file_is_there_with_its_hash(tmp_path: Path) -> None:
     model, weights = tmp_path / "ship", tmp_path / "weights"
     model.mkdir()
     weights.mkdir()
-    (model / "grounding.onnx").write_bytes(b"weights")
+    (model / "reading_upper.onnx").write_bytes(b"weights")
     np.savez(model / "words.npz", values=np.ones((2, 3), "int8"), scales=np.ones(2, "float32"))
     (weights / "manifest.json").write_text(json.dumps({"grounding": {"bias": 1.0}}))
 
@@ -24,6 +24,6 @@ def test_every_file_is_there_with_its_hash(tmp_path: Path) -> None:
 
     manifest = json.loads((weights / "manifest.json").read_text())
     assert manifest == {"grounding": {"bias": 1.0}, "name": "stillme-grounding", "version": "2", "files": files}
-    assert files["grounding.onnx"] == hashlib.sha256(b"weights").hexdigest()
-    assert sorted(files) == ["grounding.onnx", "scales.npy", "words.npy"]
+    assert files["reading_upper.onnx"] == hashlib.sha256(b"weights").hexdigest()
+    assert sorted(files) == ["reading_upper.onnx", "scales.npy", "words.npy"]
     assert np.load(weights / "words.npy").tolist() == [[1, 1, 1], [1, 1, 1]]

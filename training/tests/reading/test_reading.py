@@ -166,7 +166,7 @@ def test_the_export_says_what_the_reader_says_and_gives_it_back(reader: Reader, 
     with torch.no_grad():
         for theirs, ours, exact in zip(ran, back(Rows(*inputs)), reader(Rows(*inputs)), strict=True):
             assert np.allclose(theirs, ours.numpy(), atol=1e-3)
-            assert np.allclose(theirs, exact.numpy(), atol=0.1)
+            assert np.allclose(theirs, exact.numpy(), atol=0.4)
         seen = back.lower(text, places, places * 0, torch.zeros(1, 1, 1, 11))
         assert np.allclose(states, seen.numpy(), atol=1e-3)
 
