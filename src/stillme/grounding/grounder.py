@@ -264,7 +264,7 @@ class _Bench:
         if not scored:
             return Judgement("unsupported", 0.02, unsupported=(claim.span,), detail="no passage speaks of it")
         supporting = [item for item in scored if item[0] >= SUPPORT_AT]
-        if supporting:
+        if supporting and not (supporting[0][2].missing and any(_turns(a) for _, _, a in scored)):
             score, passage, best = supporting[0]
             return Judgement(
                 "supported", score, tuple(n for _, n, _ in supporting), _quote(passage, best),
@@ -375,7 +375,9 @@ def _says_the_rest(found: Alignment) -> bool:
     core = _core(found)
     lowers, hedging = found.claim.reading.text.lowers, cues().words("hedging")
     missing = [i for i in found.missing_in_best if i in core and lowers[i] not in hedging]
-    return disputed.issuperset(missing) and any(i in core and i not in disputed for i in found.claim.content)
+    left = set(missing) - disputed - found.claim.bounds
+    most = 1 if any(objection.kind == "figure" for objection in found.objections) else 0
+    return len(left) <= most and any(i in core and i not in disputed for i in found.claim.content)
 
 
 def _is_across(found: Alignment) -> bool:
@@ -384,9 +386,30 @@ def _is_across(found: Alignment) -> bool:
     return len(languages) > 1 and all(map(is_served, languages))
 
 
+def _turns(found: Alignment) -> bool:
+    """Whether a source says the very opposite: what another one only touches upon does not outweigh it."""
+    return bool(found.incompatible) and _is_near_copy(found)
+
+
 def _is_near_copy(found: Alignment) -> bool:
     """Whether the best statement says the claim in its words and order but for what there is an objection to, and what stands around it."""
-    return differs_only(found.claim, found.best, _disputed(found), _core(found))
+    return differs_only(found.claim, found.best, _disputed(found), _core(found)) or _holds_turned(found)
+
+
+def _holds_turned(found: Alignment) -> bool:
+    """Whether the claim has everything that a statement of the source says, but for a negation that only one of them has."""
+    claim = found.claim
+    if not any(objection.kind == "negation" for objection in found.objections):
+        return False
+    turned = (source for source in found.statements if bool(source.negations) != bool(claim.negations))
+    return any(len(source.content) > 1 and _has_in_one_piece(claim, source.stems) for source in turned)
+
+
+def _has_in_one_piece(claim: Statement, stems: frozenset[str]) -> bool:
+    """Whether a claim has all of some words, and no other content words between them."""
+    words = claim.reading.text.words
+    held = [n for n, i in enumerate(claim.content) if words[i].stem in stems]
+    return stems <= claim.stems and held == list(range(held[0], held[-1] + 1))
 
 
 def _disputed(found: Alignment) -> set[int]:

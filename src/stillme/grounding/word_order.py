@@ -11,7 +11,7 @@ from typing import Final
 
 from stillme.figures.comparing import agrees
 from stillme.figures.quantity import Quantity
-from stillme.grounding.statements import Statement, cues
+from stillme.grounding.statements import CLAUSE_MARKS, Statement, cues
 from stillme.languages import word_set
 
 __all__ = ["DECIDING", "differs_only", "is_in_order"]
@@ -47,22 +47,39 @@ def differs_only(claim: Statement, source: Statement, disputed: Collection[int],
 
 
 def _follows(said: Sequence[str | Quantity], source: Statement) -> bool:
-    """Whether units stand in a statement one after the other, hardly anything between any two of them."""
+    """Whether units stand in a statement one after the other: hardly anything between any two, or a clause behind how it begins."""
     if not FEWEST <= len(said) <= MOST_UNITS or source.last - source.first > MOST_TOKENS:
         return False
     stated = list(_units(source))
     starts = range(len(stated) - len(said) + 1)
-    return any(_follow_from(start, said, stated) for start in starts)
+    if any(_follow_from(start, said, stated) == len(said) for start in starts):
+        return True
+    begun = _follow_from(0, said, stated)
+    rest = said[begun:]
+    return (
+        begun > 0
+        and len(rest) >= FEWEST
+        and any(_follow_from(0, rest, clause) == len(rest) for clause in _clauses(source))
+    )
 
 
-def _follow_from(start: int, said: Sequence[str | Quantity], stated: Sequence[str | Quantity]) -> bool:
+def _clauses(source: Statement) -> Iterator[list[str | Quantity]]:
+    """What stands behind each mark or joining word of a statement, to its end."""
+    lowers, joints = source.reading.text.lowers, word_set("grammar", "segment_words") | CLAUSE_MARKS
+    for i in range(source.first + 1, source.last):
+        if lowers[i - 1] in joints:
+            yield list(_units(source, range(source.first, i)))
+
+
+def _follow_from(start: int, said: Sequence[str | Quantity], stated: Sequence[str | Quantity]) -> int:
+    """How many units stand one after the other from a place on."""
     at, reach = start, 1
-    for unit in said:
+    for number, unit in enumerate(said):
         found = next((n for n in range(at, min(len(stated), at + reach)) if _is_same(unit, stated[n])), None)
         if found is None:
-            return False
+            return number
         at, reach = found + 1, 1 + MOST_BETWEEN
-    return True
+    return len(said)
 
 
 def _units(statement: Statement, besides: Collection[int] = ()) -> Iterator[str | Quantity]:
