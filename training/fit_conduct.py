@@ -45,6 +45,7 @@ DECIMALS: Final = 4
 # One question costs one embedding, which similarity often needs as well: it is always looked at.
 ALWAYS_READ: Final = frozenset({"asked"})
 # A positive of one of these may well be one of another: 'as a Christian I prayed for you'.
+EVERYDAY = "everyday"
 OVERLAPPING: Final = frozenset({"person", "choice", "sell"})
 
 
@@ -77,6 +78,8 @@ def target(example: Example, name: str) -> bool | None:
     """What an example says of a class: of it, not of it, or nothing."""
     if example.part == name:
         return example.label
+    if example.part == EVERYDAY:
+        return False if name == "asked" else None
     if example.label:
         unclear = name == "asked" or example.part == "asked" or {example.part, name} <= OVERLAPPING
         return None if unclear else False

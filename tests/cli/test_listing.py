@@ -36,7 +36,7 @@ def test_a_row_says_what_a_validator_flags_and_what_can_be_set() -> None:
     row = next(row for row in validator_rows() if row["name"] == "EvidenceOverlap")
 
     assert {key: row[key] for key in ("order", "stages", "gate", "reasons")} == {
-        "order": [9],
+        "order": [10],
         "stages": ["draft"],
         "gate": "soft",
         "reasons": {"low_evidence_overlap": "soft"},

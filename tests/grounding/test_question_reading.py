@@ -32,7 +32,10 @@ def test_what_a_sentence_says_is_answered(query: str, passage: str) -> None:
 
 def test_a_reading_is_the_same_each_time_and_names_sentences_of_the_passages() -> None:
     """Chances to four decimals, and quotes."""
-    found, again = read("What does the Tarrow pool ask of children?", POOL), read("What does the Tarrow pool ask of children?", POOL)
+    found, again = (
+        read("What does the Tarrow pool ask of children?", POOL),
+        read("What does the Tarrow pool ask of children?", POOL),
+    )
 
     assert found is not None
     assert found == again

@@ -54,3 +54,8 @@ def test_a_near_copy_with_one_thing_turned_is_refuted_in_order() -> None:
     found = judged("Guests may feed the swans.", "Guests may not feed the swans.")
 
     assert (found.status, found.objection, found.in_order) == ("contradicted", "negation", True)
+
+
+def test_a_figure_in_the_place_of_another_is_not_excused_by_a_sum() -> None:
+    """One and one make two, but the source says one."""
+    assert not judged("Locker 1 holds 2 keys.", "Locker 1 holds 1 keys.").supported

@@ -175,7 +175,7 @@ class TestBuild:
 
         built = [c.validator.name for c in resolved().build(added=[Draft(), Query()])]
 
-        assert built[3:6] == ["ContextInstructions", "Query", "EthicsAdapter"]
+        assert built[4:7] == ["ContextInstructions", "Query", "EthicsAdapter"]
         assert built[-2:] == ["Draft", "EthicsAdapter"]
         assert names(resolved()) == [slot.name for slot in CHAIN]
 

@@ -136,11 +136,11 @@ class TestLoading:
         confidence = next(c.validator for c in policy.build() if c.validator.name == "ConfidenceValidator")
         assert confidence.min_generation_confidence == 0.6
 
-    def test_strict_enforces_and_hardens_three_validators(self) -> None:
+    def test_strict_enforces_and_hardens_four_validators(self) -> None:
         policy = Policy.load("strict")
 
         assert policy.mode == "enforce"
-        hardened = ("CitationRelevance", "NumericUnitsBasic", "SourceConsensusValidator")
+        hardened = ("Answerability", "CitationRelevance", "NumericUnitsBasic", "SourceConsensusValidator")
         assert gates(policy) == dict.fromkeys(hardened, Gate.HARD)
 
     def test_a_file_is_merged_deeply_over_its_preset(self, write: Write) -> None:

@@ -50,6 +50,7 @@ def test_settings_that_differ_are_listed() -> None:
     assert shown.exit_code == 0
     assert [line.split() for line in shown.stdout.splitlines()] == [
         ["mode", "monitor", "→", "enforce"],
+        ["validators.Answerability.gate.context_does_not_answer", "soft", "→", "hard"],
         ["validators.CitationRelevance.gate.citation_not_relevant", "soft", "→", "hard"],
         ["validators.NumericUnitsBasic.gate.number_not_in_sources", "soft", "→", "hard"],
         ["validators.NumericUnitsBasic.gate.uncited_number", "soft", "→", "hard"],

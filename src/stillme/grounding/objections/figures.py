@@ -11,6 +11,7 @@ from stillme.figures.derived import is_derived
 from stillme.figures.quantity import Quantity
 from stillme.grounding.objections.base import Alignment, Objection, carries, is_alike
 from stillme.grounding.statements import Statement
+from stillme.grounding.word_order import differs_only
 
 __all__ = ["other_figures"]
 
@@ -43,7 +44,8 @@ def _figure_objection(
         alignment.covered.update(tokens)
         return None
     alignment.covered.difference_update(tokens)
-    if is_derived(figure, near):
+    whole = range(alignment.claim.first, alignment.claim.last)
+    if is_derived(figure, near) and not differs_only(alignment.claim, alignment.best, tokens, whole):
         alignment.context.update(tokens)
         return None
     if rival and is_alike(alignment, alignment.claim.figured):
