@@ -124,6 +124,7 @@ def precision_table() -> Iterator[str]:
     """How often claims that are called supported are right, by what they stand on."""
     names = {
         "verbatim": "a sentence of the source says it word for word",
+        "in order": "a sentence of the source says it in its words and order",
         "whole": "the rules find every word of it in the source",
         "partial": "the rules find enough of it",
     }
