@@ -30,16 +30,17 @@ def other_figures(alignment: Alignment) -> list[Objection]:
     theirs = [t for statement in alignment.statements for t in statement.quantities] if mine else []
     settled = {id(t) for t in theirs if any(agrees(q, t) for q in mine)}
     near = [t for t in theirs if t.values][:MOST_NEAR]
-    raised = (_figure_objection(alignment, q, settled, near) for q in mine)
+    unequalled = [t for t in alignment.best.quantities if id(t) not in settled] if mine else []
+    raised = (_figure_objection(alignment, q, unequalled, near) for q in mine)
     return [objection for objection in raised if objection]
 
 
 def _figure_objection(
-    alignment: Alignment, figure: Quantity, settled: set[int], near: Sequence[Quantity]
+    alignment: Alignment, figure: Quantity, unequalled: Sequence[Quantity], near: Sequence[Quantity]
 ) -> Objection | None:
-    """What speaks against one figure; its tokens are then no longer covered. Figures in `settled` are another's equal."""
+    """What speaks against one figure; its tokens are then no longer covered. Figures in `unequalled` are no other's equal."""
     tokens = range(figure.first, figure.last)
-    rival = next((t for t in alignment.best.quantities if id(t) not in settled and rivals(figure, t)), None)
+    rival = next((t for t in unequalled if rivals(figure, t)), None)
     if _is_stated(alignment, figure, rival):
         alignment.covered.update(tokens)
         return None
