@@ -4,12 +4,14 @@
 
 `--start` is a checkpoint of the grounding model, one of a reader, or the folder of the shipped files (`src/stillme/models/weights`), to
 go on from. Lower layers that stay as they are (`--lower` says how many do not) make the same of every text, which is computed once.
-`--minutes` is time spent training: the rate falls to its last value exactly then. Checkpoint and curve are written every `--every` steps.
+`--minutes` is time spent training: the rate falls to its last value exactly then. Checkpoint and curve are written every `--every` steps,
+both of the running mean of the weights, which reads better than the weights of any one step.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import math
 import random
@@ -45,6 +47,8 @@ STRANGE = 0.08
 NEW_PARTS = ("pair", "claim_marks", "of_kind", "question_head")
 NEW_PARTS_RATE = 5.0
 LOWER_RATE = 0.5
+# How much of the running mean of the weights stays from one step to the next.
+KEPT = 0.995
 WEIGHTS = {"claim": 1.0, "rank": 1.0, "token": 0.5, "question": 0.3}
 
 
@@ -129,6 +133,7 @@ class Training:
         self.parameters = [parameter for found in by_rate.values() for parameter in found]
         groups = [{"params": found, "scale": scale} for scale, found in by_rate.items()]
         self.optimiser = torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), weight_decay=0.02)
+        self.mean = copy.deepcopy(reader).requires_grad_(False)
         self.steps, self.started = 0, time.time()
         self.sums: dict[str, list[float]] = defaultdict(list)
 
@@ -144,6 +149,9 @@ class Training:
         torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
         self.optimiser.step()
         self.steps += 1
+        with torch.no_grad():
+            for mean, now in zip(self.mean.parameters(), self.reader.parameters(), strict=True):
+                mean.lerp_(now, 1 - min(KEPT, self.steps / (self.steps + 10)))
         for name, value in found.items():
             self.sums[name if step.worlds else f"other {name}"].append(float(value.detach()))
 
@@ -155,12 +163,12 @@ class Training:
             "minutes": round((time.time() - self.started) / 60, 1),
         }
         row |= {name: round(float(np.mean(values)), 4) for name, values in self.sums.items()}
-        row |= {name: measured(self.reader, documents, self.states) for name, documents in sets.items()}
+        row |= {name: measured(self.mean, documents, self.states) for name, documents in sets.items()}
         self.sums.clear()
         with (self.out / "curve.jsonl").open("a", encoding="utf-8") as curve:
             curve.write(json.dumps(row) + "\n")
         print(json.dumps(row), flush=True)
-        torch.save({"model": self.reader.state_dict(), "step": self.steps}, self.out / "new.pt")
+        torch.save({"model": self.mean.state_dict(), "step": self.steps}, self.out / "new.pt")
         (self.out / "new.pt").rename(self.out / "last.pt")
 
 
