@@ -214,10 +214,18 @@ def _sides() -> frozenset[str]:
     return word_set("conduct", "politics") | word_set("religion", "topics") | {word.strip("()") for word in names}
 
 
-def _has(lowers: Sequence[str], known: Collection[str]) -> bool:
+@compiled
+def _begin_joined(known: frozenset[str]) -> frozenset[str]:
+    """The words that begin those of a list that stand for two or three in a row."""
+    return frozenset(word.partition("_")[0] for word in known if "_" in word)
+
+
+def _has(lowers: Sequence[str], known: frozenset[str]) -> bool:
     """Whether a word of the list stands there, or two or three in a row that the list joins."""
-    if any(token in known for token in lowers):
+    if not known.isdisjoint(lowers):
         return True
+    if _begin_joined(known).isdisjoint(lowers):
+        return False
     pairs = (f"{a}_{b}" for a, b in pairwise(lowers))
     threes = (f"{a}_{b}_{c}" for a, b, c in zip(lowers, lowers[1:], lowers[2:], strict=False))
     return any(word in known for word in (*pairs, *threes))
