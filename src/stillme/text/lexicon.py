@@ -132,7 +132,11 @@ class Lexicon:
         tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
         for i in compress(range(first, stop), map(index.__contains__, tokens[first:stop])):
-            for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
+            heading = index[tokens[i]]
+            if not heading.is_compiled:
+                self._compile(heading, tokens[i], plain)
+            following = heading.by_next.get(tokens[i + 1]) if i + 1 < stop else None
+            for phrase in heading.whatever_follows if following is None else following:
                 end = _match(phrase.slots, tokens, text, i, stop, i == opening)
                 if end:
                     yield Match(phrase.name, i, end)
@@ -149,12 +153,16 @@ class Lexicon:
     def _phrases(self, heading: _Heading, tokens: list[str], first: int, last: int, plain: bool) -> list[_Phrase]:
         """The phrases that may begin with a token, by it and the one behind it."""
         if not heading.is_compiled:
-            for phrase in heading.phrases:
-                phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
-            heading.compile(tokens[first])
+            self._compile(heading, tokens[first], plain)
         if first + 1 < last:
             return heading.by_next.get(tokens[first + 1], heading.whatever_follows)
         return heading.whatever_follows
+
+    def _compile(self, heading: _Heading, head: str, plain: bool) -> None:
+        """Make the slots of the phrases that a word may begin, when a text first has it."""
+        for phrase in heading.phrases:
+            phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
+        heading.compile(head)
 
     def vocabulary(self, name: str) -> frozenset[str]:
         """Every word that a phrase of a list names."""
@@ -173,7 +181,11 @@ class Lexicon:
             return set()
         stop, found = len(tokens) if last is None else last, set[str]()
         for i in compress(range(first, stop), map(index.__contains__, tokens[first:stop])):
-            for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
+            heading = index[tokens[i]]
+            if not heading.is_compiled:
+                self._compile(heading, tokens[i], plain)
+            following = heading.by_next.get(tokens[i + 1]) if i + 1 < stop else None
+            for phrase in heading.whatever_follows if following is None else following:
                 if phrase.name not in found and _match(phrase.slots, tokens, text, i, stop, False):
                     found.add(phrase.name)
         return found
@@ -209,10 +221,16 @@ class Lexicon:
                 continue
             if part.startswith("~"):
                 raise ValueError(f"a phrase of {name!r} must begin with a word: {written!r}")
-            heads.update(option[0] for option in self._options(part))
+            heads.update(self._heads_of_part(part))
             if not part.startswith("("):
                 break
         return {fold(head) for head in heads} if plain else heads
+
+    def _heads_of_part(self, part: str) -> Iterable[str]:
+        """The first words of the options of a slot; only an option that is no plain row of words has to be cut into tokens."""
+        if part.replace("|", "").isalpha():
+            return part.split("|")
+        return [option[0] for option in self._options(part)]
 
     def _slot(self, part: str, plain: bool) -> _Slot:
         if part == "^":

@@ -54,6 +54,7 @@ LETTER_SPACE: Final = re.compile(r"(?<! ) (?! )")
 DARK: Final = ((0x1F150, 0x1F169), (0x1F170, 0x1F189))
 SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
 LOWER, FOLDED, ACCENTED = map(attrgetter, ("lower", "folded", "accented"))
+CAPITAL, NUMBER, STEM, TEXT = map(attrgetter, ("capital", "number", "stem", "text"))
 URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
 
 
