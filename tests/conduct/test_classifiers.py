@@ -269,4 +269,4 @@ def test_a_repaired_draft_is_read_anew_only_where_it_is_another() -> None:
     repaired = evidence.with_draft("I missed you. I long for you. My sister adores you.").draft_conduct
 
     assert sorted(asked) == ["I long for you.", "I missed you.", "My sister adores you."]
-    assert [s.score for s in before.of("person")][0] == [s.score for s in repaired.of("person")][0]
+    assert before.of("person")[0].score == repaired.of("person")[0].score

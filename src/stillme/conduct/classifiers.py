@@ -117,12 +117,12 @@ def _judged(
         return Conduct({}, f"the embedding model cannot read {language_of(language).name} without accents")
     model = conduct_model()
     written = [text.raw[part.start : part.end] for part in parts]
-    known = scored if scored is not None else {}
-    new = [one for one in dict.fromkeys(written) if one not in known]
-    known.update(zip(new, model.scores(new, [marks(Text(one)) for one in new], classes, embed), strict=True))
+    scores = scored if scored is not None else {}
+    new = [one for one in dict.fromkeys(written) if one not in scores]
+    scores.update(zip(new, model.scores(new, [marks(Text(one)) for one in new], classes, embed), strict=True))
     found: dict[Class, list[Suspicion]] = {name: [] for name in classes}
     for part, one in zip(parts, written, strict=True):
-        for name, score in known[one].items():
+        for name, score in scores[one].items():
             if score >= model.flag_at[name]:
                 found[name].append(Suspicion(part, score))
     return Conduct(found)
