@@ -132,11 +132,7 @@ class Lexicon:
         tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
         for i in compress(range(first, stop), map(index.__contains__, tokens[first:stop])):
-            heading = index[tokens[i]]
-            if not heading.is_compiled:
-                self._compile(heading, tokens[i], plain)
-            following = heading.by_next.get(tokens[i + 1]) if i + 1 < stop else None
-            for phrase in heading.whatever_follows if following is None else following:
+            for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
                 end = _match(phrase.slots, tokens, text, i, stop, i == opening)
                 if end:
                     yield Match(phrase.name, i, end)
@@ -153,16 +149,12 @@ class Lexicon:
     def _phrases(self, heading: _Heading, tokens: list[str], first: int, last: int, plain: bool) -> list[_Phrase]:
         """The phrases that may begin with a token, by it and the one behind it."""
         if not heading.is_compiled:
-            self._compile(heading, tokens[first], plain)
+            for phrase in heading.phrases:
+                phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
+            heading.compile(tokens[first])
         if first + 1 < last:
             return heading.by_next.get(tokens[first + 1], heading.whatever_follows)
         return heading.whatever_follows
-
-    def _compile(self, heading: _Heading, head: str, plain: bool) -> None:
-        """Make the slots of the phrases that a word may begin, when a text first has it."""
-        for phrase in heading.phrases:
-            phrase.slots = phrase.slots or tuple(self._slot(part, plain) for part in phrase.written.split())
-        heading.compile(head)
 
     def vocabulary(self, name: str) -> frozenset[str]:
         """Every word that a phrase of a list names."""
@@ -181,11 +173,7 @@ class Lexicon:
             return set()
         stop, found = len(tokens) if last is None else last, set[str]()
         for i in compress(range(first, stop), map(index.__contains__, tokens[first:stop])):
-            heading = index[tokens[i]]
-            if not heading.is_compiled:
-                self._compile(heading, tokens[i], plain)
-            following = heading.by_next.get(tokens[i + 1]) if i + 1 < stop else None
-            for phrase in heading.whatever_follows if following is None else following:
+            for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
                 if phrase.name not in found and _match(phrase.slots, tokens, text, i, stop, False):
                     found.add(phrase.name)
         return found
