@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.core import Effort, Row, Spent, affordable
+from benchmarks.core import KB, UNLIMITED, Effort, Row, Spent, affordable
 from benchmarks.texts import ANSWERS, LANGUAGES, Answer, Size, mixed, prose, request, words_in
 
 from benchmarks import core
 from stillme import VerifyRequest
+from stillme.limits import check_limits
+from stillme.policy import Policy
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = [
@@ -160,6 +162,12 @@ def test_progress_says_what_is_being_done(run: tuple[str, dict[str, Any], str]) 
 
     assert all(re.match(r"\[ *\d+ s\] ", line) for line in lines)
     assert [step for step in steps if not any(step in line for line in lines)] == []
+
+
+@pytest.mark.parametrize("place", ["passage", "draft", "both"])
+def test_no_limit_ends_the_run_at_a_large_size(place: str) -> None:
+    """A long draft beside a long passage is over the limit of work that a policy has by default."""
+    check_limits(Row("prose", "vi", place).request(Effort().kilobytes[-1] * KB), Policy.load(UNLIMITED))
 
 
 def test_growth_is_told_by_the_four_times_smaller_size() -> None:

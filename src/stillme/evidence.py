@@ -12,7 +12,7 @@ from itertools import chain, takewhile
 from numbers import Real
 from typing import Any, Final, Literal, get_args
 
-from stillme.conduct.classifiers import Conduct, judge_draft, judge_query
+from stillme.conduct.classifiers import Conduct, Scored, judge_draft, judge_query
 from stillme.contract import RetrievedPassage, Turn, VerifyRequest
 from stillme.errors import BackendError, shown
 from stillme.figures.arithmetic import gives, sum_of
@@ -219,12 +219,20 @@ class Evidence:
     @lazy
     def draft_conduct(self) -> Conduct:
         """What the classifiers suspect of the draft; manners, or a bare yes, sell nothing, feel nothing and take no side."""
-        found = self._without_lead_ins(judge_draft(self.draft, self.draft_sentences, self.draft_language, self.embed))
+        found = self._without_lead_ins(self._judge_conduct(self.draft_sentences))
         if found.of("given"):
             found = found.outside([c.span for c in self.claims if c.kind == "courtesy"], DANGER)
         if not any(found.of(name) for name in MANNERLY):
             return found
         return found.outside([c.span for c in self.claims if c.assent or c.kind in MANNERS], MANNERLY)
+
+    def _judge_conduct(self, sentences: Sequence[Sentence]) -> Conduct:
+        return judge_draft(self.draft, sentences, self.draft_language, self.embed, self._conduct_scores)
+
+    @shared
+    def _conduct_scores(self) -> Scored:
+        """What the classifiers said of the sentences of this draft and of those it was repaired from."""
+        return {}
 
     def _without_lead_ins(self, found: Conduct) -> Conduct:
         """The same without what is taken for a danger only as long as it is led in to."""
@@ -238,7 +246,7 @@ class Evidence:
         if not led:
             return found
         cores = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in led]
-        still = {s.sentence.start for s in judge_draft(self.draft, cores, self.draft_language, self.embed).of("given")}
+        still = {s.sentence.start for s in self._judge_conduct(cores).of("given")}
         spans = [claim.span for claim, core in zip(led, cores, strict=True) if core.start not in still]
         return found.outside(spans, DANGER)
 

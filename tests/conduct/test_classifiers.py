@@ -253,3 +253,20 @@ def test_the_sentences_of_a_draft_are_embedded_once() -> None:
         VALIDATORS[name].run(evidence)
 
     assert len(calls) == 1
+
+
+def test_a_repaired_draft_is_read_anew_only_where_it_is_another() -> None:
+    """What a classifier said of a sentence holds in the repaired draft, and however often the draft says it."""
+    asked: list[str] = []
+
+    def noting(texts: Sequence[str], kind: Kind) -> Any:
+        asked.extend(texts)
+        return embed(texts, kind)
+
+    request = VerifyRequest(query="Who are you?", draft_answer="I missed you. My sister adores you. I missed you.")
+    evidence = Evidence(request, NO_TIME, embed=noting)
+    before = evidence.draft_conduct
+    repaired = evidence.with_draft("I missed you. I long for you. My sister adores you.").draft_conduct
+
+    assert sorted(asked) == ["I long for you.", "I missed you.", "My sister adores you."]
+    assert before.of("person")[0].score == repaired.of("person")[0].score

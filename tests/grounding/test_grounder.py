@@ -6,7 +6,8 @@ import pytest
 
 from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
-from stillme.grounding.grounder import Judgement
+from stillme.grounding.grounder import MOST_STATEMENTS, Judgement, _Bench
+from stillme.grounding.statements import Statement
 
 LIBRARY = (
     "The Norwick public library opens at 9 a.m. and closes at 6 p.m. from Monday to Friday. A yearly card costs £12; students pay £5. "
@@ -208,3 +209,28 @@ def test_titles_count_as_said_by_the_source() -> None:
 def test_nothing_to_stand_on() -> None:
     """Without passages every claim is unsupported."""
     assert [(j.status, j.score) for j in judge("Mars has two moons.")] == [("unsupported", 0.0)]
+
+
+class Looked(list[tuple[int, Statement]]):
+    """The sentences of all passages; which of them were looked at."""
+
+    def __init__(self, places: list[tuple[int, Statement]]) -> None:
+        super().__init__(places)
+        self.at: list[int] = []
+
+    def __getitem__(self, place: int) -> tuple[int, Statement]:  # type: ignore[override]
+        self.at.append(place)
+        return super().__getitem__(place)
+
+
+def test_a_claim_does_not_go_through_every_sentence_that_shares_a_word() -> None:
+    """Sentences are looked at best first, until no passage takes more."""
+    long = " ".join(f"The harbour office of quay {n} sells day tickets for boats." for n in range(200))
+    task = Evidence.of("q", "The harbour office sells day tickets for boats.", [long]).grounding_task
+    bench = _Bench(task)
+    looked = bench.library.places = Looked(bench.library.places)
+
+    found = bench._candidates(task.draft.statements[0])
+
+    assert [(c.passage, len(c.statements)) for c in found] == [(0, 2 * MOST_STATEMENTS)]
+    assert len(looked.at) == 2 * MOST_STATEMENTS

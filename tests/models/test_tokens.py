@@ -54,3 +54,9 @@ def test_a_text_is_the_sum_of_its_words() -> None:
     one, two = "The ferry leaves at nine.", "Phà rời bến lúc chín giờ."
 
     assert words().encode(f"{one} {two}").ids == words().encode(one).ids + words().encode(two).ids
+
+
+@pytest.mark.parametrize("text", [*KNOWN, "a" * 70 + " b", "The The ½ ﬁn"])
+def test_tokens_without_their_places_are_the_same(text: str) -> None:
+    """Whoever needs no offsets gets the same tokens for less, also of a word too long to be remembered."""
+    assert tuple(words().ids(text)) == words().encode(text).ids

@@ -44,6 +44,22 @@ def test_find(raw: str, matches: list[Match]) -> None:
     assert list(LEXICON.find(Text(raw))) == matches
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "names"),
+    [
+        pytest.param(0, None, {"joy", "deed"}, id="the whole text"),
+        pytest.param(0, 4, {"joy"}, id="its beginning"),
+        pytest.param(1, 6, set(), id="a range that cuts both phrases"),
+        pytest.param(3, None, {"deed"}, id="its end"),
+    ],
+)
+def test_names_are_those_of_the_lists_that_match_in_a_range(first: int, last: int | None, names: set[str]) -> None:
+    """Each list once, however many of its phrases match."""
+    text = Text("I feel happy; make a plan, put together a plan")
+
+    assert LEXICON.names(text, first, last) == names == {m.name for m in LEXICON.find(text, first, last)}
+
+
 def test_find_stays_within_its_range() -> None:
     """Tokens outside the given range are not looked at."""
     text = Text("I feel happy and I feel happy")

@@ -21,6 +21,7 @@ from stillme.text.tokens import Sentence, Text, within
 
 __all__ = [
     "Conduct",
+    "Scored",
     "Suspicion",
     "decided_by",
     "first_person",
@@ -43,6 +44,8 @@ MANY: Final = 20
 OF_DRAFT: Final[tuple[Class, ...]] = ("given", "person", "choice", "sell")
 MADE: Final = frozenset(f"unsafe.{name}" for name in REFERRED)
 OFFERING: Final = frozenset({"first_person", "we", "reader", "machine", "exclamation"})
+Scored = dict[str, dict[Class, float]]
+"""The scores of pieces by their text: they depend on nothing else."""
 PEOPLE: Final = ("first_person", "we", "reader", "negation", "machine")
 
 
@@ -90,13 +93,20 @@ def judge_query(text: Text, language: str, embed: Embed | None) -> Conduct:
     return _judged(text, parts, language, ("asked",), embed)
 
 
-def judge_draft(text: Text, sentences: Sequence[Sentence], language: str, embed: Embed | None) -> Conduct:
-    """What is suspected of an answer, sentence by sentence."""
-    return _judged(text, pieces(text, sentences), language, OF_DRAFT, embed)
+def judge_draft(
+    text: Text, sentences: Sequence[Sentence], language: str, embed: Embed | None, scored: Scored | None = None
+) -> Conduct:
+    """What is suspected of an answer, sentence by sentence; `scored` holds what is known of its sentences and takes in the rest."""
+    return _judged(text, pieces(text, sentences), language, OF_DRAFT, embed, scored)
 
 
 def _judged(
-    text: Text, parts: Sequence[Sentence], language: str, classes: Sequence[Class], embed: Embed | None
+    text: Text,
+    parts: Sequence[Sentence],
+    language: str,
+    classes: Sequence[Class],
+    embed: Embed | None,
+    scored: Scored | None = None,
 ) -> Conduct:
     if embed is None:
         return Conduct({}, "there is no embedding model")
@@ -107,10 +117,12 @@ def _judged(
         return Conduct({}, f"the embedding model cannot read {language_of(language).name} without accents")
     model = conduct_model()
     written = [text.raw[part.start : part.end] for part in parts]
-    scored = model.scores(written, [marks(Text(one)) for one in written], classes, embed)
+    scores = scored if scored is not None else {}
+    new = [one for one in dict.fromkeys(written) if one not in scores]
+    scores.update(zip(new, model.scores(new, [marks(Text(one)) for one in new], classes, embed), strict=True))
     found: dict[Class, list[Suspicion]] = {name: [] for name in classes}
-    for part, scores in zip(parts, scored, strict=True):
-        for name, score in scores.items():
+    for part, one in zip(parts, written, strict=True):
+        for name, score in scores[one].items():
             if score >= model.flag_at[name]:
                 found[name].append(Suspicion(part, score))
     return Conduct(found)
@@ -214,10 +226,18 @@ def _sides() -> frozenset[str]:
     return word_set("conduct", "politics") | word_set("religion", "topics") | {word.strip("()") for word in names}
 
 
-def _has(lowers: Sequence[str], known: Collection[str]) -> bool:
+@compiled
+def _begin_joined(known: frozenset[str]) -> frozenset[str]:
+    """The words that begin those of a list that stand for two or three in a row."""
+    return frozenset(word.partition("_")[0] for word in known if "_" in word)
+
+
+def _has(lowers: Sequence[str], known: frozenset[str]) -> bool:
     """Whether a word of the list stands there, or two or three in a row that the list joins."""
-    if any(token in known for token in lowers):
+    if not known.isdisjoint(lowers):
         return True
+    if _begin_joined(known).isdisjoint(lowers):
+        return False
     pairs = (f"{a}_{b}" for a, b in pairwise(lowers))
     threes = (f"{a}_{b}_{c}" for a, b, c in zip(lowers, lowers[1:], lowers[2:], strict=False))
     return any(word in known for word in (*pairs, *threes))

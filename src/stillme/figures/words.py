@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
+from operator import or_
 from typing import Final
 
 from stillme.figures.date_lists import share_dates
@@ -12,7 +14,7 @@ from stillme.figures.quantity import MeasureUnit, Numeral, Quantity
 from stillme.figures.reading import DigitFigures
 from stillme.figures.tables import HEDGE, ONE_BEFORE, ONE_TIME_BEFORE, tables_of
 from stillme.languages import has, is_served
-from stillme.text.tokens import Text, within
+from stillme.text.tokens import NUMBER, Text, within
 
 __all__ = ["Scan", "find_quantities"]
 
@@ -293,7 +295,8 @@ def find_quantities(
     starters = tables.with_articles if articles else tables.starters
     tokens = text.folded if folded else text.lowers
     stop = len(tokens) if last is None else min(last, len(tokens))
-    places = [i for i in range(first, stop) if tokens[i] in starters or text.words[i].number]
+    begins = map(or_, map(starters.__contains__, tokens[first:stop]), map(NUMBER, text.words[first:stop]))
+    places = list(compress(range(first, stop), begins))
     if not places:
         return []
     figures = _figures_at(

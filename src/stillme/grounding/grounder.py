@@ -193,18 +193,24 @@ class _Bench:
         halves = self._shared_halves(claim)
         ranked = sorted(sorted(halves), key=halves.__getitem__, reverse=True)  # of equals the first one stands first
         found: dict[int, _Candidate] = {}
+        least, taking = 0.0, set(range(len(self.library.passages)))
         for place in ranked:
+            if not taking:
+                break
             passage, statement = self.library.places[place]
-            candidate = found.get(passage)
-            if candidate is not None and len(candidate.statements) == MOST_STATEMENTS * 2:
-                continue
-            if statement.dictates and statement.dictates not in claim.stems:
+            if passage not in taking or (statement.dictates and statement.dictates not in claim.stems):
                 continue  # that a reader is to say it does not make it so
-            if candidate is None:
-                candidate = found[passage] = _Candidate(passage, shared=halves[place] / 2)
-            candidate.statements.append(statement)
-        best = max((c.shared for c in found.values()), default=0.0)
-        return [c for c in found.values() if c.shared >= best * WORTH_ALIGNING]
+            shared = halves[place] / 2
+            if passage not in found:
+                if shared < least:
+                    taking &= found.keys()  # neither this passage nor one behind it is worth aligning
+                    continue
+                found[passage] = _Candidate(passage, shared=shared)
+                least = max(least, shared * WORTH_ALIGNING)
+            found[passage].statements.append(statement)
+            if len(found[passage].statements) == MOST_STATEMENTS * 2:
+                taking.discard(passage)
+        return list(found.values())
 
     def _shared_halves(self, claim: Statement) -> Counter[int]:
         """For each place how much of the claim its statement holds, in halves: a word counts two, a name or a figure three."""

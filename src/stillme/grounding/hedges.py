@@ -26,6 +26,8 @@ def _hedges() -> frozenset[tuple[str, ...]]:
 
 def find_hedges(text: Text) -> list[tuple[int, int]]:
     """The token ranges of the hedges in brackets, brackets included, in order."""
+    if "(" not in text.lowers:
+        return []
     lowers, longest = text.lowers, max(map(len, _hedges()))
     found: list[tuple[int, int]] = []
     opened = -1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, compress
 from typing import Final, TypeVar
 
 from stillme.contract import RetrievedPassage
@@ -15,7 +16,7 @@ from stillme.text.concepts import text_concepts
 from stillme.text.language import identify
 from stillme.text.names import capitalised_words
 from stillme.text.sentences import Sentence, split
-from stillme.text.tokens import Text
+from stillme.text.tokens import CAPITAL, STEM, Text
 
 __all__ = ["BETWEEN", "Passage", "PassageContent", "contents"]
 
@@ -36,14 +37,11 @@ Places = dict[T, set[int]]
 
 
 def _places(rows: Iterable[tuple[int, Iterable[T]]]) -> Places[T]:
-    found: Places[T] = {}
+    found: defaultdict[T, set[int]] = defaultdict(set)
     for number, keys in rows:
         for key in set(keys):
-            if key in found:
-                found[key].add(number)
-            else:
-                found[key] = {number}
-    return found
+            found[key].add(number)
+    return dict(found)
 
 
 class PassageContent:
@@ -80,7 +78,7 @@ class PassageContent:
     @lazy
     def vocabulary(self) -> frozenset[str]:
         """Its capitalised words without accents and possessives, those of its heading too: those that may be known for names."""
-        words = (word for text in (self.text, self.heading) for word in text.words if word.capital)
+        words = (word for text in (self.text, self.heading) for word in compress(text.words, map(CAPITAL, text.words)))
         return frozenset(word.folded.removesuffix("'s") for word in words)
 
     @lazy
@@ -100,7 +98,7 @@ class PassageContent:
     @lazy
     def by_stem(self) -> Places[str]:
         """For each stem the sentences it stands in."""
-        stems = [word.stem for word in self.text.words]
+        stems = list(map(STEM, self.text.words))
         return _places((number, stems[tokens]) for number, tokens in self._ranges)
 
     @lazy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
@@ -30,14 +31,11 @@ class PassageIndex:
     @lazy
     def index(self) -> dict[str, list[int]]:
         """For each stem the places of the statements that hold it, in order."""
-        index: dict[str, list[int]] = {}
+        index: defaultdict[str, list[int]] = defaultdict(list)
         for place, (_, statement) in enumerate(watched(self.places)):
             for stem in statement.stems:
-                if stem in index:
-                    index[stem].append(place)
-                else:
-                    index[stem] = [place]
-        return index
+                index[stem].append(place)
+        return dict(index)
 
     @lazy
     def meanings(self) -> dict[int, list[int]]:

@@ -84,7 +84,7 @@ def mean_vector(text: str) -> Any:
     """The direction of the mean of a text's word vectors; zeros for a text without words."""
     import numpy  # noqa: PLC0415
 
-    ids = words().encode(text).ids
+    ids = words().ids(text)
     if not ids:
         return numpy.zeros(WIDTH)
     mean = words().vectors(numpy.array(ids, "int64")).mean(axis=0, dtype="float64")

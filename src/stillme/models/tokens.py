@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +45,7 @@ class Tokenizer:
         self._longest = max(map(len, found["pieces"]))
         self._unknown = min(self._scores) - UNKNOWN_PENALTY
         self._known_words = lru_cache(maxsize=MOST_WORDS)(self._cut)
+        self._known_ids = lru_cache(maxsize=MOST_WORDS)(self._ids_of)
 
     def encode(self, text: str) -> Encoded:
         """The tokens of a text, without marks of beginning and end."""
@@ -59,6 +61,17 @@ class Tokenizer:
                     same = part == word
                     offsets.append((start + first, start + last) if same else (start, start + len(word)))
         return Encoded(tuple(ids), tuple(offsets))
+
+    def ids(self, text: str) -> list[int]:
+        """The tokens of a text, as `encode` has them, without their places."""
+        words = text.split()
+        short = max(map(len, words), default=0) <= LONGEST_REMEMBERED
+        return list(chain.from_iterable(map(self._known_ids if short else self._ids_of, words)))
+
+    def _ids_of(self, word: str) -> tuple[int, ...]:
+        """The tokens of what stands between two white spaces."""
+        parts = unicodedata.normalize("NFKC", word).split()
+        return tuple(token for part in parts for token, _, _ in self._cut(part))
 
     def folded(self) -> list[int]:
         """For each token the one that its form in small letters has; itself where there is none."""

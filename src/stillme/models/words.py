@@ -22,7 +22,8 @@ class WordVectors:
         import numpy  # noqa: PLC0415  (a tenth of a second)
 
         self._tokenizer = Tokenizer(checked("pieces.json"))
-        self._values = numpy.load(checked("words.npy"), mmap_mode="r")
+        # A plain view of the mapped file: a memmap looks at each of its slices anew.
+        self._values = numpy.asarray(numpy.load(checked("words.npy"), mmap_mode="r"))
         self._scales = numpy.load(checked("scales.npy"))
         self.gap = self.encode(GAP).ids
         self.folded = numpy.array(self._tokenizer.folded(), "int64")
@@ -31,6 +32,10 @@ class WordVectors:
     def encode(self, text: str) -> Encoded:
         """The tokens of a text, without marks."""
         return self._tokenizer.encode(text)
+
+    def ids(self, text: str) -> list[int]:
+        """The tokens of a text, without marks and places."""
+        return self._tokenizer.ids(text)
 
     def encode_all(self, texts: Sequence[str]) -> list[Encoded]:
         return [self.encode(text) for text in texts]

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
 from importlib.resources import files
-from itertools import product
+from itertools import compress, count, product
+from operator import is_
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
@@ -43,6 +45,9 @@ class _Start(NamedTuple):
     longer: dict[str, Ids | _Start]
 
 
+_is_start: Final = partial(is_, _Start)
+
+
 def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids]:
     """For each token of the range, the concepts of the word or of the longest phrase that covers it."""
     words = text.words[first:last]
@@ -50,7 +55,8 @@ def concepts_of(text: Text, first: int = 0, last: int | None = None) -> list[Ids
     found = list(map(table.__getitem__, words))
     lowers = text.lowers[first:last]
     lowers.append("")  # no phrase goes on with it, so that none is looked for beyond the end
-    for i, entry in enumerate(found):
+    for i in compress(count(), map(_is_start, map(type, found))):
+        entry = found[i]
         if entry.__class__ is _Start:  # tokens that a phrase has covered are not looked at again
             ids, longer = entry
             node = longer.get(lowers[i + 1])

@@ -17,6 +17,7 @@ accents, but only in text that has no accents at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Final, NamedTuple
 
 from stillme.text.tokens import Text, fold
@@ -130,7 +131,7 @@ class Lexicon:
         plain = not text.accented
         tokens, index = text.folded if plain else text.lowers, self._index(plain)
         stop = len(tokens) if last is None else last
-        for i in [i for i in range(first, stop) if tokens[i] in index]:
+        for i in compress(range(first, stop), map(index.__contains__, tokens[first:stop])):
             for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
                 end = _match(phrase.slots, tokens, text, i, stop, i == opening)
                 if end:
@@ -166,7 +167,16 @@ class Lexicon:
 
     def names(self, text: Text, first: int = 0, last: int | None = None) -> set[str]:
         """The names of the lists that match anywhere in the token range."""
-        return {match.name for match in self.find(text, first, last)}
+        plain = not text.accented
+        tokens, index = text.folded if plain else text.lowers, self._index(plain)
+        if index.keys().isdisjoint(tokens):
+            return set()
+        stop, found = len(tokens) if last is None else last, set[str]()
+        for i in compress(range(first, stop), map(index.__contains__, tokens[first:stop])):
+            for phrase in self._phrases(index[tokens[i]], tokens, i, stop, plain):
+                if phrase.name not in found and _match(phrase.slots, tokens, text, i, stop, False):
+                    found.add(phrase.name)
+        return found
 
     def first(self, text: Text, name: str, first: int = 0, last: int | None = None) -> Match | None:
         """The first match of one list in the token range."""
@@ -199,10 +209,16 @@ class Lexicon:
                 continue
             if part.startswith("~"):
                 raise ValueError(f"a phrase of {name!r} must begin with a word: {written!r}")
-            heads.update(option[0] for option in self._options(part))
+            heads.update(self._heads_of_part(part))
             if not part.startswith("("):
                 break
         return {fold(head) for head in heads} if plain else heads
+
+    def _heads_of_part(self, part: str) -> Iterable[str]:
+        """The first words of the options of a slot; only an option that is no plain row of words has to be cut into tokens."""
+        if part.replace("|", "").isalpha():
+            return part.split("|")
+        return [option[0] for option in self._options(part)]
 
     def _slot(self, part: str, plain: bool) -> _Slot:
         if part == "^":

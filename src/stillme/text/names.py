@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress, count
 from typing import Final
 
 from stillme.languages import compiled, word_set
 from stillme.text.concepts import text_concepts, words_of
 from stillme.text.language import is_small
-from stillme.text.tokens import Sentence, Text, word_of
+from stillme.text.tokens import CAPITAL, Sentence, Text, word_of
 
 # What stands before a word inside a sentence, between the parts of a name, and before a sentence in a sentence.
 INSIDE: Final = frozenset((*",()–—/&", ""))
@@ -53,8 +54,8 @@ def names_something(concept: int) -> bool:
 
 def capitalised_words(texts: Iterable[Text]) -> frozenset[str]:
     """Words that stand capitalised inside a sentence somewhere: at the start of one they are names too."""
-    inside = (w for text in texts for i, w in enumerate(text.words) if w.capital and _is_inside(text, i))
-    return frozenset(word.folded for word in inside)
+    capitals = ((text, i) for text in texts for i in compress(count(), map(CAPITAL, text.words)))
+    return frozenset(text.words[i].folded for text, i in capitals if _is_inside(text, i))
 
 
 def _is_inside(text: Text, i: int) -> bool:
@@ -79,8 +80,9 @@ def find_names(text: Text, sentences: Sequence[Sentence], known: frozenset[str])
     names: list[Name] = []
     for sentence in sentences:
         end = sentence.first
-        for i in range(sentence.first, sentence.last):
-            if i >= end and text.words[i].capital:
+        own = slice(sentence.first, sentence.last)
+        for i in compress(range(sentence.first, sentence.last), map(CAPITAL, text.words[own])):
+            if i >= end:
                 end = _run(text, i, sentence.last)
                 names += _names(text, i, end, sentence.first, known)
     return names

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import compress, count, pairwise
 from typing import Final, NamedTuple
 from unicodedata import category
 
 from stillme.languages import compiled, word_set
-from stillme.text.tokens import Sentence, Text, Word
+from stillme.text.tokens import TEXT, Sentence, Text, Word
 
 __all__ = ["Sentence", "is_picture", "split"]
 
@@ -71,7 +71,7 @@ def _stop_cuts(text: Text, marked: Mapping[int, int]) -> set[int]:
     cuts: set[int] = set()
     behind: dict[int, int] = {}
     after, last = 0, len(text.words)
-    for i in [i for i, token in enumerate(text.tokens) if token in STOPS]:
+    for i in compress(count(), map(STOPS.__contains__, text.tokens)):
         if i >= after:  # the stops of one row have the same token behind them: it is walked once
             after = _after_closers(text, i + 1)
         if after < last and (_parts_clauses(text, i) or _ends_sentence(text, i, after)):
@@ -81,7 +81,7 @@ def _stop_cuts(text: Text, marked: Mapping[int, int]) -> set[int]:
 
 def _picture_cuts(text: Text) -> set[int]:
     """The tokens behind a picture that ends a sentence as a full stop does: one with a capital follows it."""
-    if text.raw.isascii():
+    if text.raw.isascii() or not any(map(is_picture, set(map(TEXT, text.words)))):
         return set()
     behind = (i for i in range(1, len(text.words)) if text.words[i].capital and text.gaps[i].strip() == "")
     return {i for i in behind if text.gaps[i] and is_picture(text.words[i - 1].text)}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 from itertools import accumulate
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from stillme.languages import remembered, word_rules
@@ -53,6 +53,8 @@ LETTER_SPACE: Final = re.compile(r"(?<! ) (?! )")
 # Capital letters on a dark ground have no plain form in the tables.
 DARK: Final = ((0x1F150, 0x1F169), (0x1F170, 0x1F189))
 SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
+LOWER, FOLDED, ACCENTED = map(attrgetter, ("lower", "folded", "accented"))
+CAPITAL, NUMBER, STEM, TEXT = map(attrgetter, ("capital", "number", "stem", "text"))
 URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
 
 
@@ -239,12 +241,12 @@ class Text:
     @lazy
     def lowers(self) -> list[str]:
         """The tokens in lower case."""
-        return [w.lower for w in self.words]
+        return list(map(LOWER, self.words))
 
     @lazy
     def folded(self) -> list[str]:
         """The tokens in lower case, without accents."""
-        return [w.folded for w in self.words]
+        return list(map(FOLDED, self.words))
 
     @lazy
     def stems(self) -> list[str]:
@@ -254,7 +256,7 @@ class Text:
     @lazy
     def accented(self) -> bool:
         """Whether any word carries an accent."""
-        return any(w.accented for w in self.words)
+        return any(map(ACCENTED, self.words))
 
     @lazy
     def code(self) -> list[tuple[int, int]]:
