@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -11,7 +12,7 @@ from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
 
-__all__ = ["behind_remark", "is_manners", "is_remark", "only_talks", "run_on_talk"]
+__all__ = ["behind_foreign_lead", "behind_remark", "is_manners", "is_remark", "names_an_element", "only_talks", "run_on_talk"]
 
 LONGEST_REMARK: Final = 40
 LONGEST_LEAD: Final = 24
@@ -19,6 +20,10 @@ LEAST_BEHIND: Final = 3
 LEAST_RUN_ON: Final = 2
 LEAD_ENDS: Final = frozenset(",:—–")
 MOST_MARKS: Final = 3
+LEAST_STATEMENT: Final = 4
+APART_ENDS: Final = frozenset(":—–")
+ELEMENT: Final = re.compile(r"</?+([A-Za-z][\w:.-]{0,40}+)/?+>")
+NAME_JOINTS: Final = re.compile(r"[\W_]++|(?<=[a-z])(?=[A-Z])")
 
 
 def only_talks(embed: Embed, text: str, apart: bool) -> bool:
@@ -60,6 +65,25 @@ def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Coll
         if not turns(draft, first, mark) and is_remark(embed, draft, first, mark, matter):
             return mark + 1
     return None
+
+
+def behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
+    """The token behind a leading clause that a colon or dash ends and that names nothing of the matter, where a statement follows."""
+    mark = next((i for i in range(first + 1, min(last, first + LONGEST_LEAD)) if draft.words[i].text in APART_ENDS), None)
+    if mark is None or sum(word.word or word.number for word in draft.words[mark + 1 : last]) < LEAST_STATEMENT:
+        return None
+    lead = [word for word in draft.words[first:mark] if word.number or (word.content and word.lower not in exchange_words())]
+    named = [word for word in lead if word.number or word.stem in matter]
+    return None if len(named) > len(lead) // 2 * draft.accented else mark + 1  # syllables are shared by chance
+
+
+def names_an_element(draft: Text, start: int, end: int, matter: Collection[str]) -> bool:
+    """Whether characters are the tag of an element of XML whose name counts nothing, turns nothing and says nothing of the matter."""
+    tag = ELEMENT.fullmatch(draft.raw, start, end)
+    if tag is None:
+        return False
+    name = Text(" ".join(NAME_JOINTS.split(tag.group(1))))
+    return not turns(name, 0, len(name.words)) and not any(word.number or word.stem in matter for word in name.words)
 
 
 def run_on_talk(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
