@@ -283,7 +283,8 @@ class Evidence:
         """Where a claim ends before talk that runs on without a stop, as a character of the draft."""
         if self._may_answer(claim, claim.first, claim.last) or self.embed is None:
             return None
-        start = run_on_talk(self.embed, self.draft, claim.first, claim.last, self._matter)
+        last = next(i + 1 for i in range(claim.last - 1, claim.first - 1, -1) if i not in self.hidden or i == claim.first)
+        start = run_on_talk(self.embed, self.draft, claim.first, last, self._matter)
         return None if start is None else self.draft.ends[start - 1]
 
     def manners(self, token: int) -> Claim | None:

@@ -36,19 +36,19 @@ def only_talks(embed: Embed, text: str, apart: bool) -> bool:
 
 
 def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
-    """Whether tokens are as likely talk as a statement, and no part of the answer: they count nothing and say little of the matter.
+    """Whether tokens are as likely talk as a statement, and no part of the answer: they say little of the matter, and if they count
+    something, nothing at all ('Press 1 for more').
 
     That is too little to let them pass unchecked, and enough to leave them out.
     """
     words = draft.words[first:last]
-    if len(words) > LONGEST_REMARK or any(word.number for word in words):
-        return False
+    counts = any(word.number for word in words)
     content = [word.stem for word in words if word.content and word.lower not in exchange_words()]
     named = [stem for stem in content if stem in matter]
-    if 2 * len(named) > len(content):
+    if len(words) > LONGEST_REMARK or (counts and named) or 2 * len(named) > len(content):
         return False
     model = talk_model()
-    sure = model.apart_at if named and not draft.accented else model.remark_at
+    sure = model.apart_at if counts or (named and not draft.accented) else model.remark_at
     return model.score(draft.slice(first, last), embed) >= sure
 
 
@@ -68,13 +68,14 @@ def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Coll
 
 
 def behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
-    """The token behind a leading clause that a colon or dash ends and that names nothing of the matter, where a statement follows."""
+    """The token behind a leading clause that a colon or dash ends and that speaks of something else than the matter, where a statement
+    follows."""
     mark = next((i for i in range(first + 1, min(last, first + LONGEST_LEAD)) if draft.words[i].text in APART_ENDS), None)
     if mark is None or sum(word.word or word.number for word in draft.words[mark + 1 : last]) < LEAST_STATEMENT:
         return None
     lead = [word for word in draft.words[first:mark] if word.number or (word.content and word.lower not in exchange_words())]
     named = [word for word in lead if word.number or word.stem in matter]
-    return None if len(named) > len(lead) // 2 * draft.accented else mark + 1  # syllables are shared by chance
+    return None if 2 * len(named) > len(lead) else mark + 1
 
 
 def names_an_element(draft: Text, start: int, end: int, matter: Collection[str]) -> bool:

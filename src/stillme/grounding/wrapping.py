@@ -107,10 +107,10 @@ def may_assent(draft: Text, first: int, last: int) -> bool:
 
 
 def turns(draft: Text, first: int, last: int) -> bool:
-    """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'."""
+    """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'; 'There is no doubt' turns nothing."""
     lowers = draft.lowers[first:last]
-    turning = word_set("polarity", "negation") | _words("reversing") | _words("conditions") | _words("saying_no")
-    return any(lower in turning for lower in lowers)
+    turning = word_set("polarity", "negation") | _words("reversing") | _words("saying_no")
+    return sum(lower in turning for lower in lowers) % 2 == 1 or any(lower in _words("conditions") for lower in lowers)
 
 
 def wants_yes_or_no(query: Text) -> bool:

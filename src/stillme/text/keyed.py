@@ -25,7 +25,7 @@ LINE: Final = re.compile(
 )
 SETTING: Final = re.compile(
     rf"^[ \t]*+(?:\[{{1,2}}+([^\W\d][\w.-]{{0,40}}+)\]{{1,2}}+[ \t]*+$"
-    rf"|([^\W\d][\w.-]{{0,40}}+)[ \t]*+=[ \t]*+(?:\"({VALUE})\"[ \t]*+$|({LITERAL})[ \t]*+$|(?=[\"'])))",
+    rf"|([^\W\d][\w.-]{{0,40}}+)[ \t]*+(=)[ \t]*+(?:\"({VALUE})\"[ \t]*+$|({LITERAL})[ \t]*+$|(?=[\"'])))",
     re.MULTILINE,
 )
 HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -75,7 +75,8 @@ def _silent(match: re.Match[str], group: int) -> Iterator[Span]:
         return
     yield match.span(group)
     for own in range(group + 1, len(match.groups()) + 1):
-        if match.group(own) and tells_a_state(match.group(group), match.group(own)):
+        said = match.group(own)
+        if said and (said == "=" or tells_a_state(match.group(group), said)):
             yield match.span(own)
 
 
