@@ -256,10 +256,6 @@ MECHANISMS = {
     ),
     "settings of TOML": ('[reply]\ntitle = "Answer"\nbody = "{C}."', '[tra_loi]\ntieu_de = "Trả lời"\nnoi_dung = "{C}."'),
     "small keys of YAML": ("answer: {C}.\nlanguage: en", "answer: {C}.\nlanguage: vi"),
-    "a lead-in that denies": (
-        "The document I have in front of me leaves no room for doubt: {c}.",
-        "Tài liệu trước mặt em không để lại chút nghi ngờ nào: {c}.",
-    ),
     "a courtesy in the other language": ("Xin chào! Cảm ơn bạn đã hỏi! {C}.", "Hello there! Thank you for asking! {C}."),
 }  # fmt: skip
 LETTERS = {

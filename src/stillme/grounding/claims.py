@@ -219,7 +219,12 @@ class _Reader:
             return other
         if self._announces(w, s, cites):
             return "announcement"
-        return "courtesy" if not cites and self._only_talks(w) else FACT
+        return "courtesy" if not cites and not self._is_tag(s) and self._only_talks(w) else FACT
+
+    def _is_tag(self, s: Sentence) -> bool:
+        """Whether a sentence is the tag of an element whose name says something: it is no talk."""
+        raw = self.draft.raw
+        return raw[s.start] == "<" and raw[s.end - 1] == ">" and not any(map(str.isspace, raw[s.start : s.end]))
 
     # the kinds
 
