@@ -50,6 +50,7 @@ DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MANNERS: Final = frozenset({"announcement", "courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
+NAMES_A_VALUE: Final = '":'
 DANGER: Final[tuple[Literal["given"]]] = ("given",)
 MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
@@ -268,6 +269,8 @@ class Evidence:
         sentence = self.draft_sentences[claim.index]
         if names_an_element(self.draft, sentence.start, sentence.end, self._matter):
             return True
+        if NAMES_A_VALUE in self.draft.raw[sentence.start : sentence.end]:  # JSON without it is none
+            return False
         if self._may_answer(claim, sentence.first, sentence.last) or self.embed is None:
             return False
         return is_remark(self.embed, self.draft, sentence.first, sentence.last, self._matter)

@@ -85,6 +85,11 @@ def test_a_lead_in_that_denies_makes_nothing_true(
     [
         (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m.\n\nReply 1 for yes, 2 for no.", "deliver_with_warning"),
         (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 9 a.m.\n\nReply 1 for yes, 2 for no.", "block"),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m.\n\nTake 1 for yes, 2 for coins.", "block"),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m.\n1 new message from Support", "deliver_with_warning"),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 9 a.m.\n1 new message from Support", "block"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 6 giờ.\nBấm 1 nếu có, 2 nếu không.", "deliver_with_warning"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 9 giờ.\nBấm 1 nếu có, 2 nếu không.", "block"),
         (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 6 giờ chị nghen.", "deliver_with_warning"),
         (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 9 giờ chị nghen.", "block"),
         (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 6 giờ đó nha mấy anh mấy chị ơi.", "deliver_with_warning"),

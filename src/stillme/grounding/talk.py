@@ -15,6 +15,8 @@ from stillme.text.tokens import Text, Word
 __all__ = ["behind_foreign_lead", "behind_remark", "is_manners", "is_remark", "names_an_element", "only_talks", "run_on_talk"]
 
 LONGEST_REMARK: Final = 40
+# What names something of the matter has to be talk more likely than not.
+EVEN: Final = 0.5
 LONGEST_LEAD: Final = 24
 LEAST_BEHIND: Final = 3
 LEAST_RUN_ON: Final = 2
@@ -48,7 +50,7 @@ def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collecti
     if len(words) > LONGEST_REMARK or (counts and named) or 2 * len(named) > len(content):
         return False
     model = talk_model()
-    sure = model.apart_at if counts or (named and not draft.accented) else model.remark_at
+    sure = model.apart_at if counts else EVEN if named and not draft.accented else model.remark_at
     return model.score(draft.slice(first, last), embed) >= sure
 
 
