@@ -28,7 +28,15 @@ from stillme.grounding.question_reading import QuestionReading, read_question
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
-from stillme.grounding.talk import behind_foreign_lead, behind_remark, is_manners, is_remark, names_an_element, only_talks, run_on_talk
+from stillme.grounding.talk import (
+    behind_foreign_lead,
+    behind_remark,
+    is_manners,
+    is_remark,
+    names_an_element,
+    only_talks,
+    run_on_talk,
+)
 from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
@@ -286,7 +294,9 @@ class Evidence:
         """Where a claim ends before talk that runs on without a stop, as a character of the draft."""
         if self._may_answer(claim, claim.first, claim.last) or self.embed is None:
             return None
-        last = next(i + 1 for i in range(claim.last - 1, claim.first - 1, -1) if i not in self.hidden or i == claim.first)
+        last = next(
+            i + 1 for i in range(claim.last - 1, claim.first - 1, -1) if i not in self.hidden or i == claim.first
+        )
         start = run_on_talk(self.embed, self.draft, claim.first, last, self._matter)
         return None if start is None else self.draft.ends[start - 1]
 

@@ -105,8 +105,14 @@ def test_what_a_rule_refutes_is_not_cut_away_with_a_tag(guard: Guard) -> None:
     """The last name of a sentence before a closing tag is no talk that runs on."""
     passage, query = "The Tarrow tram runs from Oakley to Penrose.", "Where does the Tarrow tram run?"
 
-    assert action(guard, passage, query, '<voice name="en-GB-Libby">The Tarrow tram runs from Oakley to Dunmore.</voice>') == "block"
-    assert action(guard, passage, query, '<voice name="en-GB-Libby">The Tarrow tram runs from Oakley to Penrose.</voice>') != "block"
+    assert (
+        action(guard, passage, query, '<voice name="en-GB-Libby">The Tarrow tram runs from Oakley to Dunmore.</voice>')
+        == "block"
+    )
+    assert (
+        action(guard, passage, query, '<voice name="en-GB-Libby">The Tarrow tram runs from Oakley to Penrose.</voice>')
+        != "block"
+    )
 
 
 @pytest.mark.parametrize(

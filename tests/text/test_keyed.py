@@ -21,7 +21,9 @@ from stillme.text.keyed import find_keys, find_lines
         pytest.param('{"stop_your_medicine": "high"}', [], id="a key that says something is text"),
         pytest.param('{"wrong_answer": "It is free."}', [], id="a key that turns is text"),
         pytest.param('{"khong_tra_loi": "Miễn phí."}', [], id="a Vietnamese key that turns is text"),
-        pytest.param('{"handover": false, "ok": true}', ["handover", "false", "ok", "true"], id="literals behind states"),
+        pytest.param(
+            '{"handover": false, "ok": true}', ["handover", "false", "ok", "true"], id="literals behind states"
+        ),
         pytest.param('{"answer": true}', ["answer"], id="a literal that answers is text"),
         pytest.param('{"refundable": true}', [], id="a literal behind a key that says something is text"),
         pytest.param('{"status": "no"}', ["status"], id="a state that may be a no is text"),
@@ -53,7 +55,10 @@ def test_lines_of_yaml(draft: str, lines: list[list[str]]) -> None:
     assert [[draft[a:b] for a, b in spans] for _, spans in find_lines(draft)] == lines
 
 
-@pytest.mark.parametrize("draft", ['{"' * 20_000, '{"a' * 20_000, "a_b:\n" * 20_000, "a" * 100_000, " - " * 40_000, "[a" * 20_000, "a = " * 20_000])
+@pytest.mark.parametrize(
+    "draft",
+    ['{"' * 20_000, '{"a' * 20_000, "a_b:\n" * 20_000, "a" * 100_000, " - " * 40_000, "[a" * 20_000, "a = " * 20_000],
+)
 def test_no_text_stalls_it(draft: str) -> None:
     """Patterns are possessive and bounded: this returns."""
     assert len([*find_keys(draft), *find_lines(draft)]) <= len(draft)

@@ -12,7 +12,15 @@ from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
 
-__all__ = ["behind_foreign_lead", "behind_remark", "is_manners", "is_remark", "names_an_element", "only_talks", "run_on_talk"]
+__all__ = [
+    "behind_foreign_lead",
+    "behind_remark",
+    "is_manners",
+    "is_remark",
+    "names_an_element",
+    "only_talks",
+    "run_on_talk",
+]
 
 LONGEST_REMARK: Final = 40
 # What names something of the matter has to be talk more likely than not.
@@ -72,10 +80,14 @@ def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Coll
 def behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
     """The token behind a leading clause that a colon or dash ends and that speaks of something else than the matter, where a statement
     follows."""
-    mark = next((i for i in range(first + 1, min(last, first + LONGEST_LEAD)) if draft.words[i].text in APART_ENDS), None)
+    mark = next(
+        (i for i in range(first + 1, min(last, first + LONGEST_LEAD)) if draft.words[i].text in APART_ENDS), None
+    )
     if mark is None or sum(word.word or word.number for word in draft.words[mark + 1 : last]) < LEAST_STATEMENT:
         return None
-    lead = [word for word in draft.words[first:mark] if word.number or (word.content and word.lower not in exchange_words())]
+    lead = [
+        word for word in draft.words[first:mark] if word.number or (word.content and word.lower not in exchange_words())
+    ]
     named = [word for word in lead if word.number or word.stem in matter]
     return None if 2 * len(named) > len(lead) else mark + 1
 

@@ -27,7 +27,9 @@ TAG: Final = re.compile(
     rf"<(?:/\s*+({TAG_NAME})\s*+>|({TAG_NAME})((?:\s++[A-Za-z][\w:-]{{0,40}}+\s*+=\s*+{VALUE})*+)\s*+(/?+)>)"
 )
 # What stands around the elements of XML: its declaration, and the marks of a text that is taken as it is.
-PROLOGUE: Final = re.compile(r"<\?xml(?:\s++[a-z]{1,12}+\s*+=\s*+(?:\"[\w.-]{0,20}+\"|'[\w.-]{0,20}+'))*+\s*+\?>|<!\[CDATA\[|\]\]>")
+PROLOGUE: Final = re.compile(
+    r"<\?xml(?:\s++[a-z]{1,12}+\s*+=\s*+(?:\"[\w.-]{0,20}+\"|'[\w.-]{0,20}+'))*+\s*+\?>|<!\[CDATA\[|\]\]>"
+)
 STATE: Final = re.compile(r"\s*+([\w -]{1,40}+)(?=</)")
 ATTRIBUTE: Final = re.compile(rf"([A-Za-z][\w:-]{{0,40}}+)\s*+=\s*+({VALUE})")
 TITLE: Final = r"(?:\s++(\"[^\"\n]{0,500}+\"|'[^'\n]{0,500}+'|\([^()\n]{0,500}+\)))?+"
