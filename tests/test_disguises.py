@@ -240,6 +240,22 @@ MECHANISMS = {
     "an arrow": ("=> {C}.", "→ {C}."),
     "an arrow in LaTeX": ("$\\rightarrow$ {C}.", "$\\rightarrow$ {C}."),
     "the name of a reader on a forum": ("@reader42 {C}.", "@docgia42 {C}."),
+    "elements of XML": ("<reply_card><text>{C}.</text></reply_card>", "<tra_loi><noiDung>{C}.</noiDung></tra_loi>"),
+    "a declaration, a state and a text as it is": (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<answer_result><status>ok</status><item id="12"><![CDATA[{C}.]]></item></answer_result>',
+        '<?xml version="1.0"?>\n<phanhoi><trangthai>thanh_cong</trangthai><noidung><![CDATA[{C}.]]></noidung></phanhoi>',
+    ),
+    "an element of a name that no list has": ("<quill_marble>{C}.</quill_marble>", "<hoaMi_xanh>{C}.</hoaMi_xanh>"),
+    "speech": (
+        '<speak><prosody rate="slow">{C}.</prosody> <break time="300ms"/> Is there anything else?</speak>',
+        '<speak><prosody rate="slow">{C}.</prosody> <break time="300ms"/> Bạn cần gì nữa không ạ?</speak>',
+    ),
+    "states of JSON": (
+        '{{"ok": true, "code": 200, "intent": "faq.lookup", "replyText": "{C}.", "handover": false, "error": null}}',
+        '{{"ma": 200, "y_dinh": "hoi_dap", "noi_dung": "{C}.", "ket_thuc": false, "loi": null}}',
+    ),
+    "settings of TOML": ('[reply]\ntitle = "Answer"\nbody = "{C}."', '[tra_loi]\ntieu_de = "Trả lời"\nnoi_dung = "{C}."'),
+    "small keys of YAML": ("answer: {C}.\nlanguage: en", "answer: {C}.\nlanguage: vi"),
     "a courtesy in the other language": ("Xin chào! Cảm ơn bạn đã hỏi! {C}.", "Hello there! Thank you for asking! {C}."),
 }  # fmt: skip
 LETTERS = {

@@ -28,7 +28,15 @@ from stillme.grounding.question_reading import QuestionReading, read_question
 from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, similarities
 from stillme.grounding.statements import Reading, Statement
-from stillme.grounding.talk import behind_remark, is_manners, is_remark, only_talks, run_on_talk
+from stillme.grounding.talk import (
+    behind_foreign_lead,
+    behind_remark,
+    is_manners,
+    is_remark,
+    names_an_element,
+    only_talks,
+    run_on_talk,
+)
 from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
@@ -50,6 +58,7 @@ DEFAULT_GROUNDER: Final[Grounder] = ExactGrounder()
 STATUSES: Final = get_args(Status)
 NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MANNERS: Final = frozenset({"announcement", "courtesy", "refusal", "disclaimer", "fragment", "lead-in"})
+NAMES_A_VALUE: Final = '":'
 DANGER: Final[tuple[Literal["given"]]] = ("given",)
 MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
@@ -274,6 +283,10 @@ class Evidence:
     def is_remark(self, claim: Claim) -> bool:
         """Whether a claim is a sentence beside the matter, likely talk, that the answer can do without."""
         sentence = self.draft_sentences[claim.index]
+        if names_an_element(self.draft, sentence.start, sentence.end, self._matter):
+            return True
+        if NAMES_A_VALUE in self.draft.raw[sentence.start : sentence.end]:  # JSON without it is none
+            return False
         if self._may_answer(claim, sentence.first, sentence.last) or self.embed is None:
             return False
         return is_remark(self.embed, self.draft, sentence.first, sentence.last, self._matter)
@@ -289,7 +302,10 @@ class Evidence:
         """Where a claim ends before talk that runs on without a stop, as a character of the draft."""
         if self._may_answer(claim, claim.first, claim.last) or self.embed is None:
             return None
-        start = run_on_talk(self.embed, self.draft, claim.first, claim.last, self._matter)
+        last = next(
+            i + 1 for i in range(claim.last - 1, claim.first - 1, -1) if i not in self.hidden or i == claim.first
+        )
+        start = run_on_talk(self.embed, self.draft, claim.first, last, self._matter)
         return None if start is None else self.draft.ends[start - 1]
 
     def manners(self, token: int) -> Claim | None:
@@ -359,7 +375,20 @@ class Evidence:
     @lazy
     def judgements(self) -> list[Judgement]:
         """For each factual claim, in order, what the grounder says."""
-        return self.checked(self.grounder.judge([self.grounding_task])[0])
+        found = self.checked(self.grounder.judge([self.grounding_task])[0])
+        return [self._without_its_lead(c, j) for c, j in zip(self.factual_claims, found, strict=True)]
+
+    def _without_its_lead(self, claim: Claim, judged: Judgement) -> Judgement:
+        """The judgement of a claim, or of what it says behind a colon, where that is worse: a lead-in makes nothing true.
+
+        'There is no room for doubt: pens are allowed' denies something, and not what the source denies.
+        """
+        behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter) if judged.supported else None
+        if behind is None:
+            return judged
+        alone = self.with_draft(f"{self.draft.slice(behind, claim.last).rstrip(' .')}.").judgements
+        worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
+        return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
 
     def checked(self, judgements: list[Judgement]) -> list[Judgement]:
         """The judgements of a grounder, if they are that: one for each claim, each with a probability as its score."""

@@ -52,6 +52,70 @@ def test_talk_around_a_claim_changes_nothing(
 
 
 @pytest.mark.parametrize(
+    ("passage", "query", "lead", "right", "wrong"),
+    [
+        pytest.param(
+            "Dogs are not allowed in the Tarrow pool. Lockers need a one-pound coin.",
+            "What are the rules of the Tarrow pool?",
+            "The document I have in front of me leaves no room for doubt: {}",
+            "dogs are not allowed in the Tarrow pool.",
+            "dogs are allowed in the Tarrow pool.",
+            id="en",
+        ),
+        pytest.param(
+            "Không được mang chó vào bể bơi Tân Hà. Tủ khoá cần một đồng xu.",
+            "Bể bơi Tân Hà có quy định gì?",
+            "Tài liệu trước mặt em không để lại chút nghi ngờ nào: {}",
+            "không được mang chó vào bể bơi Tân Hà.",
+            "được mang chó vào bể bơi Tân Hà.",
+            id="vi",
+        ),
+    ],
+)
+def test_a_lead_in_that_denies_makes_nothing_true(
+    guard: Guard, passage: str, query: str, lead: str, right: str, wrong: str
+) -> None:
+    """Its denial is not that of the source: what stands behind the colon has to hold by itself."""
+    assert action(guard, passage, query, lead.format(right)) in ("deliver", "deliver_with_warning")
+    assert action(guard, passage, query, lead.format(wrong)) == "block"
+
+
+@pytest.mark.parametrize(
+    ("passage", "query", "draft", "wanted"),
+    [
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m.\n\nReply 1 for yes, 2 for no.", "deliver_with_warning"),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 9 a.m.\n\nReply 1 for yes, 2 for no.", "block"),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m.\n\nTake 1 for yes, 2 for coins.", "block"),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 7 a.m.\n1 new message from Support", "deliver_with_warning"),
+        (PASSAGE, "When does the Tarrow pool open?", "The Tarrow pool opens at 9 a.m.\n1 new message from Support", "block"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 6 giờ.\nBấm 1 nếu có, 2 nếu không.", "deliver_with_warning"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 9 giờ.\nBấm 1 nếu có, 2 nếu không.", "block"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 6 giờ chị nghen.", "deliver_with_warning"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 9 giờ chị nghen.", "block"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 6 giờ đó nha mấy anh mấy chị ơi.", "deliver_with_warning"),
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc 9 giờ đó nha mấy anh mấy chị ơi.", "block"),
+    ],
+)  # fmt: skip
+def test_buttons_and_particles_change_nothing(guard: Guard, passage: str, query: str, draft: str, wanted: str) -> None:
+    """Numbers of buttons are left out, and what ends a sentence in the south is no part of it."""
+    assert action(guard, passage, query, draft) == wanted
+
+
+def test_what_a_rule_refutes_is_not_cut_away_with_a_tag(guard: Guard) -> None:
+    """The last name of a sentence before a closing tag is no talk that runs on."""
+    passage, query = "The Tarrow tram runs from Oakley to Penrose.", "Where does the Tarrow tram run?"
+
+    assert (
+        action(guard, passage, query, '<voice name="en-GB-Libby">The Tarrow tram runs from Oakley to Dunmore.</voice>')
+        == "block"
+    )
+    assert (
+        action(guard, passage, query, '<voice name="en-GB-Libby">The Tarrow tram runs from Oakley to Penrose.</voice>')
+        != "block"
+    )
+
+
+@pytest.mark.parametrize(
     ("passage", "query", "beside"),
     [
         (PASSAGE, "When does the Tarrow pool open?", "Feel free to send the children in alone."),

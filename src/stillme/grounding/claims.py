@@ -183,7 +183,7 @@ class _Reader:
         heading = _is_heading(self.draft, s)
         if heading or self._opens_list(s):
             self.in_sources = self._names_sources(s)
-        if (not w.spoken and not w.peeled) or w.only_numbers or self._offers_choice(w):
+        if (not w.spoken and not w.peeled) or w.only_numbers or self._offers_choice(w) or self._numbers_choice(w):
             return "announcement" if _has_address(self.draft, s) else "layout"
         kind = self._by_place(w, s, own, heading) or w.kind or self._speech(w, s, bool(own))
         closes = s.first > 0 and (self.draft.words[s.last - 1].text == "," or self._before_last_line(s))
@@ -219,7 +219,12 @@ class _Reader:
             return other
         if self._announces(w, s, cites):
             return "announcement"
-        return "courtesy" if not cites and self._only_talks(w) else FACT
+        return "courtesy" if not cites and not self._is_tag(s) and self._only_talks(w) else FACT
+
+    def _is_tag(self, s: Sentence) -> bool:
+        """Whether a sentence is the tag of an element whose name says something: it is no talk."""
+        raw = self.draft.raw
+        return raw[s.start] == "<" and raw[s.end - 1] == ">" and not any(map(str.isspace, raw[s.start : s.end]))
 
     # the kinds
 
@@ -253,6 +258,18 @@ class _Reader:
         beside = [i for a, b in pairwise(edges) if (a + 1, b) not in others for i in range(a + 1, b) if i not in taken]
         bare = not any(self.draft.words[i].word for i in beside)
         return bare and all(b - a <= MOST_IN_AN_OPTION and w.only_talks(a, b) for a, b in others)
+
+    def _numbers_choice(self, w: Wrapping) -> bool:
+        """'Reply 1 for yes, 2 for no': a digit for each of yes and no, and beside them one word that is not the matter's."""
+        words, answers = self.draft.words, [m for m in w.outer_matches if m.name in ASSENT]
+        taken = {i for m in answers for i in range(m.first, m.last)}
+        digits = [i for i in range(*w.outer) if words[i].number]
+        if not len(digits) == len(answers) == LEAST_ANSWERS or any(len(words[i].text) > 1 for i in digits):
+            return False
+        rest = [i for i in range(*w.outer) if words[i].content and i not in taken and i not in digits]
+        said = [i for i in rest if not w.says_nothing(i)]
+        matter = self.known.stems, self.asked.stems
+        return len(said) <= 1 and not any(words[i].stem in stems for i in said for stems in matter)
 
     def _names_a_source(self, w: Wrapping) -> bool:
         """Whether a line only gives the title, name or address of a source: at least half of it is what the sources are called."""

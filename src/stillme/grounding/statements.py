@@ -246,9 +246,12 @@ class Statement:
         if not self.has(kind):
             return frozenset()
         theirs, own = other.every_stem, cues().words(kind)
+        words = self.reading.text.words[self.first : self.last]
+        phrases = {each for each in pairwise(other.lowers) if kind in cues().among(list(each))}
+        both = {n + k for n, (a, b) in enumerate(pairwise(words)) if (a.lower, b.lower) in phrases for k in (0, 1)}
         said: dict[int, list[str]] = {}
-        for word, number in zip(self.reading.text.words[self.first : self.last], self.segments, strict=True):
-            shared = word.lower in own and word.stem in theirs
+        for n, (word, number) in enumerate(zip(words, self.segments, strict=True)):
+            shared = (word.lower in own and word.stem in theirs) or n in both  # 'out of' is a cue of two words
             said.setdefault(number, []).append("" if shared else word.lower)
         return frozenset(number for number, lowers in said.items() if kind in cues().among(lowers))
 

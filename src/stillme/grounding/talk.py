@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -11,14 +12,28 @@ from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
 
-__all__ = ["behind_remark", "is_manners", "is_remark", "only_talks", "run_on_talk"]
+__all__ = [
+    "behind_foreign_lead",
+    "behind_remark",
+    "is_manners",
+    "is_remark",
+    "names_an_element",
+    "only_talks",
+    "run_on_talk",
+]
 
 LONGEST_REMARK: Final = 40
+# What names something of the matter has to be talk more likely than not.
+EVEN: Final = 0.5
 LONGEST_LEAD: Final = 24
 LEAST_BEHIND: Final = 3
 LEAST_RUN_ON: Final = 2
 LEAD_ENDS: Final = frozenset(",:—–")
 MOST_MARKS: Final = 3
+LEAST_STATEMENT: Final = 4
+APART_ENDS: Final = frozenset(":—–")
+ELEMENT: Final = re.compile(r"</?+([A-Za-z][\w:.-]{0,40}+)/?+>")
+NAME_JOINTS: Final = re.compile(r"[\W_]++|(?<=[a-z])(?=[A-Z])")
 
 
 def only_talks(embed: Embed, text: str, apart: bool) -> bool:
@@ -31,19 +46,19 @@ def only_talks(embed: Embed, text: str, apart: bool) -> bool:
 
 
 def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
-    """Whether tokens are as likely talk as a statement, and no part of the answer: they count nothing and say little of the matter.
+    """Whether tokens are as likely talk as a statement, and no part of the answer: they say little of the matter, and if they count
+    something, nothing at all ('Press 1 for more').
 
     That is too little to let them pass unchecked, and enough to leave them out.
     """
     words = draft.words[first:last]
-    if len(words) > LONGEST_REMARK or any(word.number for word in words):
-        return False
+    counts = any(word.number for word in words)
     content = [word.stem for word in words if word.content and word.lower not in exchange_words()]
     named = [stem for stem in content if stem in matter]
-    if 2 * len(named) > len(content):
+    if len(words) > LONGEST_REMARK or (counts and named) or 2 * len(named) > len(content):
         return False
     model = talk_model()
-    sure = model.apart_at if named and not draft.accented else model.remark_at
+    sure = model.apart_at if counts else EVEN if named and not draft.accented else model.remark_at
     return model.score(draft.slice(first, last), embed) >= sure
 
 
@@ -60,6 +75,30 @@ def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Coll
         if not turns(draft, first, mark) and is_remark(embed, draft, first, mark, matter):
             return mark + 1
     return None
+
+
+def behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
+    """The token behind a leading clause that a colon or dash ends and that speaks of something else than the matter, where a statement
+    follows."""
+    mark = next(
+        (i for i in range(first + 1, min(last, first + LONGEST_LEAD)) if draft.words[i].text in APART_ENDS), None
+    )
+    if mark is None or sum(word.word or word.number for word in draft.words[mark + 1 : last]) < LEAST_STATEMENT:
+        return None
+    lead = [
+        word for word in draft.words[first:mark] if word.number or (word.content and word.lower not in exchange_words())
+    ]
+    named = [word for word in lead if word.number or word.stem in matter]
+    return None if 2 * len(named) > len(lead) else mark + 1
+
+
+def names_an_element(draft: Text, start: int, end: int, matter: Collection[str]) -> bool:
+    """Whether characters are the tag of an element of XML whose name counts nothing, turns nothing and says nothing of the matter."""
+    tag = ELEMENT.fullmatch(draft.raw, start, end)
+    if tag is None:
+        return False
+    name = Text(" ".join(NAME_JOINTS.split(tag.group(1))))
+    return not turns(name, 0, len(name.words)) and not any(word.number or word.stem in matter for word in name.words)
 
 
 def run_on_talk(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:

@@ -107,10 +107,10 @@ def may_assent(draft: Text, first: int, last: int) -> bool:
 
 
 def turns(draft: Text, first: int, last: int) -> bool:
-    """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'."""
+    """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'; 'There is no doubt' turns nothing."""
     lowers = draft.lowers[first:last]
-    turning = word_set("polarity", "negation") | _words("reversing") | _words("conditions") | _words("saying_no")
-    return any(lower in turning for lower in lowers)
+    turning = word_set("polarity", "negation") | _words("reversing") | _words("saying_no")
+    return sum(lower in turning for lower in lowers) % 2 == 1 or any(lower in _words("conditions") for lower in lowers)
 
 
 def wants_yes_or_no(query: Text) -> bool:
@@ -575,12 +575,19 @@ class Wrapping:
                 and not self.draft.words[match.first].capital
             ):
                 before = self.draft.words[match.first - 1].text
+                if self._is_meant(match.first):
+                    continue
                 particle = (
                     match.name == "particle" and self.draft.accented
                 )  # without accents a particle looks like another word
                 if before in ",—–-(" or not self.draft.lowers[match.first].isascii() or particle:
                     return match
         return self._attribution(start, end) or self._unlisted_tag(start, end) or self._talk_behind(first, end)
+
+    def _is_meant(self, i: int) -> bool:
+        """Whether somebody is spoken of and not to: 'dành cho cô chú nhé'."""
+        addressed = _words("addressed")
+        return self.draft.lowers[i] in addressed and self.draft.lowers[i - 1] in _words("governing") | addressed
 
     def _attribution(self, start: int, end: int) -> Match | None:
         """What behind a comma or in brackets only says where it stands: '…, says the source.', '(see the passage above)'."""

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from stillme.languages import word_set
-from stillme.text.keyed import find_keys, find_lines
+from stillme.text.keyed import find_keys, find_lines, names_a_field, tells_a_state
 from stillme.text.tokens import Text
 
 __all__ = ["Markup", "read_markup"]
@@ -22,9 +22,15 @@ __all__ = ["Markup", "read_markup"]
 Span = tuple[int, int]
 
 VALUE: Final = r"(?:\"[^\"<>]{0,2000}+\"|'[^'<>]{0,2000}+'|[^\s\"'<>=`]{1,500}+)"
+TAG_NAME: Final = r"[A-Za-z][\w:.-]{0,40}+"
 TAG: Final = re.compile(
-    rf"<(?:/\s*+([A-Za-z][A-Za-z0-9]{{0,15}}+)\s*+>|([A-Za-z][A-Za-z0-9]{{0,15}}+)((?:\s++[A-Za-z][\w:-]{{0,40}}+\s*+=\s*+{VALUE})*+)\s*+/?+>)"
+    rf"<(?:/\s*+({TAG_NAME})\s*+>|({TAG_NAME})((?:\s++[A-Za-z][\w:-]{{0,40}}+\s*+=\s*+{VALUE})*+)\s*+(/?+)>)"
 )
+# What stands around the elements of XML: its declaration, and the marks of a text that is taken as it is.
+PROLOGUE: Final = re.compile(
+    r"<\?xml(?:\s++[a-z]{1,12}+\s*+=\s*+(?:\"[\w.-]{0,20}+\"|'[\w.-]{0,20}+'))*+\s*+\?>|<!\[CDATA\[|\]\]>"
+)
+STATE: Final = re.compile(r"\s*+([\w -]{1,40}+)(?=</)")
 ATTRIBUTE: Final = re.compile(rf"([A-Za-z][\w:-]{{0,40}}+)\s*+=\s*+({VALUE})")
 TITLE: Final = r"(?:\s++(\"[^\"\n]{0,500}+\"|'[^'\n]{0,500}+'|\([^()\n]{0,500}+\)))?+"
 LINK_END: Final = re.compile(rf"\]\(\s*+<?+([^\s()<>]{{0,2000}}+)>?+{TITLE}\s*+\)")
@@ -101,20 +107,43 @@ def _values(raw: str) -> Iterator[Markup]:
 
 
 def _tags(raw: str) -> Iterator[Markup]:
-    """Tags of known names with well-formed attributes; the rest that looks like one is text."""
+    """Tags of known names with well-formed attributes, and of any name that opens and closes; the rest that looks like one is text."""
     if "<" not in raw:
         return
-    for match in TAG.finditer(raw):
-        name = (match.group(1) or match.group(2)).lower()
-        if name in word_set("markup", "blocks"):
-            yield Markup(breaks=_break(raw, match))
-        if name in word_set("markup", "tags"):
-            seen = [
-                (match.start(3) + a.start(2), match.start(3) + a.end(2))
-                for a in ATTRIBUTE.finditer(match.group(3) or "")
-                if a.group(1).lower() not in word_set("markup", "unseen_attributes") and len(a.group(2).split()) > 1
-            ]
-            yield Markup(_around(match.span(), seen), tuple(seen))
+    yield from (Markup((match.span(),), breaks=match.span()) for match in PROLOGUE.finditer(raw))
+    tags = list(TAG.finditer(raw))
+    opened, closed = ({tag.group(group) for tag in tags} for group in (2, 1))
+    for tag in tags:
+        name = tag.group(1) or tag.group(2)
+        if name.lower() in word_set("markup", "blocks"):
+            yield Markup(breaks=_break(raw, tag))
+        if name.lower() in word_set("markup", "tags"):
+            yield _tag(tag, [a for a in _attributes(tag) if len(a.group(2).split()) > 1])
+        elif tag.group(4) or (name in opened and name in closed):
+            yield _element(raw, tag, name)
+
+
+def _attributes(tag: re.Match[str]) -> list[re.Match[str]]:
+    """The attributes of a tag that a reader may see."""
+    found = ATTRIBUTE.finditer(tag.string, tag.start(3), tag.end(3)) if tag.group(3) else iter(())
+    return [a for a in found if a.group(1).lower() not in word_set("markup", "unseen_attributes")]
+
+
+def _tag(tag: re.Match[str], attributes: list[re.Match[str]]) -> Markup:
+    """A tag that says nothing but for some of its attributes."""
+    seen = [a.span(2) for a in attributes]
+    return Markup(_around(tag.span(), seen), tuple(seen))
+
+
+def _element(raw: str, tag: re.Match[str], name: str) -> Markup:
+    """The tag of an element of XML, which stands apart from what is beside it: one whose name says anything is read."""
+    said = [a for a in _attributes(tag) if not tells_a_state(a.group(1), a.group(2).strip("\"'"))]
+    if not names_a_field(name):
+        return Markup(apart=(tag.span(),))
+    found = _tag(tag, said)
+    state = STATE.match(raw, tag.end()) if tag.group(2) else None
+    told = (state.span(1),) if state and tells_a_state(name, state.group(1)) else ()
+    return Markup((*found.hidden, *told), found.apart, _break(raw, tag))
 
 
 def _break(raw: str, tag: re.Match[str]) -> tuple[int, ...]:

@@ -103,13 +103,16 @@ def _without_remarks(evidence: Evidence, lacking: Sequence[tuple[Claim, Judgemen
 
 
 def _without_remark(evidence: Evidence, claim: Claim, judged: Judgement, stands: bool) -> Repair | None:
-    """The edit that leaves out a claim which is a remark, where something supported stands beside it, or the talk around a claim."""
+    """The edit that leaves out a claim which is a remark, where something supported stands beside it, or the talk around a claim; what a
+    rule refutes is never left out."""
     draft = evidence.draft.raw
     refuted = judged.status == "contradicted" and judged.objection
     if stands and not refuted and evidence.is_remark(claim):
         return left_out(draft, claim.start, claim.end)
     end = evidence.run_on_talk(claim)
-    if end is not None:
+    if end is not None and not (refuted and any(b > end for _, b in judged.unsupported)):
         return Repair(end, claim.end, ".")
     behind = evidence.behind_remark(claim)
-    return None if behind is None else without_lead(draft, claim.start, behind)
+    if behind is None or (refuted and any(a < behind for a, _ in judged.unsupported)):
+        return None
+    return without_lead(draft, claim.start, behind)
