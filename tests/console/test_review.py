@@ -73,9 +73,15 @@ def test_a_label_that_there_is_not_is_refused(console: Service, visitor: NewVisi
     assert "did you mean correct?" in answer.text
 
 
-def test_an_appeal_comes_into_its_queue(console: Service, visitor: NewVisitor) -> None:
-    """The chatbot sends it over the API."""
-    sent = console.post("/v1/appeals", {"trace": "trace-0002-console", "note": "The customer says otherwise."})
+def test_an_appeal_comes_into_its_queue_with_what_it_says(console: Service, visitor: NewVisitor) -> None:
+    """The chatbot sends it over the API; who judges it reads it, and so does who opens the trace."""
+    sent = console.post("/v1/appeals", {"trace": "trace-0002-console", "note": "The customer says <b>otherwise</b>."})
+    someone = visitor(console)
 
     assert sent.status_code == 200
-    assert shown(visitor(console), "/review?queue=appeals") == "trace-0002-console"
+    assert shown(someone, "/review?queue=appeals") == "trace-0002-console"
+    for path in ("/review?queue=appeals", "/traces/trace-0002-console"):
+        assert "The customer says &lt;b&gt;otherwise&lt;/b&gt;." in someone.get(path).text
+    assert [each["note"] for each in console.get("/v1/traces/trace-0002-console").json()["appeals"]] == [
+        "The customer says <b>otherwise</b>."
+    ]

@@ -127,11 +127,12 @@ def pages(
     chosen = wanted or Filter()
     condition, values = chosen.where()
     columns = SELECTED if bodies or chosen.text is not None else _WITHOUT
+    # The place is said of both: PostgreSQL would else go through the texts from the first one to where the page begins.
     sql = (
-        f"SELECT {columns} FROM {RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq "  # noqa: S608  (names of ours)
+        f"SELECT {columns} FROM {RECORD} r LEFT JOIN {BODY} b ON b.seq = r.seq AND b.seq > ? "  # noqa: S608  (names of ours)
         f"WHERE r.seq > ? AND r.seq <= ? AND {condition} ORDER BY r.seq LIMIT {page}"
     )
-    while rows := database.rows(sql, [after, upto, *values]):
+    while rows := database.rows(sql, [after, after, upto, *values]):
         if any(type(row[0]) is not int for row in rows) or rows[-1][0] <= after:
             raise BackendError(f"{database.name} gives its records out of order: it is damaged, restore a backup")
         after = rows[-1][0]

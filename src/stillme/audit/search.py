@@ -25,12 +25,16 @@ __all__ = ["MOST_ROWS", "UNREVIEWED", "Search", "SearchPage", "labels_of", "sear
 
 Order = Literal["newest", "oldest"]
 MOST_ROWS: Final = 200
-# How long one request looks through records, and how many signatures it looks at between two looks at the time.
+# How long one request looks through records, and how many signatures it looks at between two looks at the time: few at first, since what is
+# frequent is found at once, then more and more of them.
 READING_S: Final = 0.1
-SIFTED: Final = 250
+SIFTED_FIRST: Final = 4
+SIFTED_MOST: Final = 64
 # So many blocks are read however long that takes: a store of a few hundred verdicts is searched whole.
 LEAST_READ: Final = 2
 UNREVIEWED: Final = "unreviewed"
+# PostgreSQL would otherwise begin with everything that fulfils the condition and sort it, where the list ends after a page.
+ROW_BY_ROW: Final = " LIMIT 1 OFFSET 0"
 BY_COLUMN: Final = COLUMNS
 
 
@@ -143,8 +147,9 @@ class _Reading:
         if after is not None:
             first, last = (first, min(last, after - 1)) if self._way < 0 else (max(first, after + 1), last)
         blocks: Sequence[int] = range(block_of(first), block_of(last) + 1)[:: self._way] if first <= last else ()
-        for start in range(0, len(blocks), SIFTED):
-            some = blocks[start : start + SIFTED]
+        start, size = 0, SIFTED_FIRST
+        while some := blocks[start : start + size]:
+            start, size = start + size, min(2 * size, SIFTED_MOST)
             low, high = min(some), max(some)
             for block in sorted(
                 candidates(self._store, self._tokens, low, high, self._since, self._until), reverse=self._way < 0
@@ -214,7 +219,10 @@ def _tests(wanted: Search, by: str, *, by_place: bool = False) -> Iterator[tuple
         yield f"{by}.at{computed} < ?", [moment(wanted.until)]
     if wanted.reason and (by == "r" or wanted.label not in (None, UNREVIEWED)):
         # By its place, not by its code, of which there may be very many: an index on what is computed there is not.
-        yield f"EXISTS (SELECT 1 FROM {REASON} d WHERE d.seq = r.seq AND d.code || '' = ?)", [one_word(wanted.reason)]  # noqa: S608
+        yield (
+            f"EXISTS (SELECT 1 FROM {REASON} d WHERE d.seq = r.seq AND d.code || '' = ?{ROW_BY_ROW})",  # noqa: S608
+            [one_word(wanted.reason)],
+        )
     for name in BY_COLUMN:
         if value := getattr(wanted, name):
             yield f"r.{name}{computed} = ?", [storable(value)]
@@ -228,7 +236,7 @@ def _label_test(label: str) -> tuple[str, list[Any]]:
         return f"NOT EXISTS ({reviews})", []
     if label not in LABELS:
         raise InputError(f"{shown(label)} is no label: {', '.join((*LABELS, UNREVIEWED))}")
-    return f"EXISTS ({reviews} AND v.label = ?)", [label]
+    return f"EXISTS ({reviews} AND v.label = ?{ROW_BY_ROW})", [label]
 
 
 def _cursor(record: Record) -> str:

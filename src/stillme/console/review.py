@@ -19,6 +19,8 @@ LABELS: Final = ("correct", "false_refusal", "missed_hallucination", "wrong_reas
 REVIEWER: Final = "stillme_reviewer"
 # The labels of others are shown where reviewers have to settle a disagreement, and nowhere else before one's own.
 WITH_OTHERS: Final = "disagreements"
+# What somebody has against a verdict is shown where that is what is judged.
+WITH_APPEALS: Final = "appeals"
 
 
 async def show(visit: Visit) -> Response:
@@ -46,6 +48,7 @@ async def show(visit: Visit) -> Response:
         verdict=_verdict(visit, item) if item else None,
         labels=list(enumerate(LABELS, start=1)),
         others=item["reviews"] if item and queue == WITH_OTHERS else [],
+        appeals=item["appeals"] if item and queue == WITH_APPEALS else [],
         again=again,
         last=asked.get("last", ""),
         next=_address(queue, asked.get("week", ""), skipped, last=item["id"] if item else ""),

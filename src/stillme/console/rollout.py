@@ -26,6 +26,8 @@ SHARES: Final = (
 # Checks whose figures are points of a hundred.
 POINTS: Final = ("better_than_baseline", "no_worse_than_baseline", "stable")
 STATES: Final = ("failed", "unknown", "passed")
+# Checks that hold below their threshold; the others hold above it.
+AT_MOST: Final = ("hallucination_escape_rate", "false_refusal_rate", "no_worse_than_baseline", "stable")
 TO_LABEL: Final = ("reviews_last_week", "baseline")
 
 
@@ -33,6 +35,8 @@ def _worded(say: ConsoleWords, check: Mapping[str, Any]) -> dict[str, Any]:
     """A check in the language of the reader: what was found, what is asked for, and the way out."""
     name, is_unknown = check["name"], check["state"] == "unknown"
     found = {key: _figure(say, name, check[key]) for key in ("value", "threshold")}
+    if is_unknown and isinstance(check["threshold"], int | float):
+        found["threshold"] = say(f"checkasked.{_bound(name)}", figure=found["threshold"])
     way = f"checkway.{'unknown' if is_unknown else name}" if check["way_out"] else ""
     return {
         **check,
@@ -40,6 +44,11 @@ def _worded(say: ConsoleWords, check: Mapping[str, Any]) -> dict[str, Any]:
         "way": say(way) if way else "",
         "is_to_label": bool(check["way_out"]) and (is_unknown or name in TO_LABEL),
     }
+
+
+def _bound(name: str) -> str:
+    """How a figure is asked for."""
+    return f"{'at_most' if name in AT_MOST else 'at_least'}{'.points' if name in POINTS else ''}"
 
 
 def _figure(say: ConsoleWords, name: str, value: Any) -> str:

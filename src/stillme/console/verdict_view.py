@@ -9,11 +9,12 @@ from functools import cached_property
 from typing import Any
 
 from stillme.audit.review.cases import PacketContent, ReviewLine
+from stillme.console.details import worded
 from stillme.console.words import ConsoleWords
 from stillme.contract import RetrievedPassage, VerifyRequest, parse_request
 from stillme.errors import InputError
 from stillme.pages.marks import Mark, Note, Stretch, stretches
-from stillme.pages.packet import Packet
+from stillme.pages.packet import ClaimCard, Packet
 from stillme.pages.recorded import number, rows, text
 
 __all__ = ["VerdictView", "view_of"]
@@ -40,6 +41,10 @@ class VerdictView(Packet):
                 marks += [Mark(*span, "gap") for span in claim.missing]
                 marks.append(Mark(*claim.place, f"c-{claim.number} claim {claim.look}", note))
         return stretches(self.draft, marks)
+
+    def against(self, claim: ClaimCard) -> str:
+        """What speaks against a claim, in the reader's language."""
+        return worded(self.words, claim.detail)
 
     @cached_property
     def quotes(self) -> Mapping[int, list[Mark]]:

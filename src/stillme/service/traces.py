@@ -16,7 +16,7 @@ from stillme.audit import AuditStore
 from stillme.audit.chain.record import Entry, Record
 from stillme.audit.content import request_in
 from stillme.audit.replay import Replayer
-from stillme.audit.review.cases import case_of, standing_of
+from stillme.audit.review.cases import appeals_of, case_of, standing_of
 from stillme.audit.review.listing import row_of, text_state
 from stillme.audit.search import Search, labels_of, search
 from stillme.errors import InputError, PolicyError, shown
@@ -58,7 +58,12 @@ class Traces:
         """Add the routes."""
         routes: list[tuple[str, str, Callable[..., Any], str]] = [
             ("GET", "/v1/traces", self.listing, "Recorded verdicts, a page at a time."),
-            ("GET", "/v1/traces/{trace}", self.one, "One recorded verdict with its request, reviews and place."),
+            (
+                "GET",
+                "/v1/traces/{trace}",
+                self.one,
+                "One recorded verdict with its request, reviews, appeals and place.",
+            ),
             ("POST", "/v1/traces/{trace}/replay", self.replay, "Verify a recorded request again: the same verdict?"),
             ("GET", "/v1/traces/{trace}/policy-diff", self.policy_diff, "What changed in the policy since."),
             ("GET", "/v1/traces/{trace}/packet", self.packet, "The evidence packet, one HTML page."),
@@ -203,6 +208,7 @@ def recorded_verdict(store: AuditStore, record: Record) -> dict[str, Any]:
         "policy_text": case.policy_text,
         "facts": dict(case.facts),
         "reviews": [asdict(review) for review in case.reviews],
+        "appeals": [asdict(each) for each in appeals_of(store, entry.id)],
         "chain": {
             "intact": standing.fault is None,
             "fault": None if standing.fault is None else str(standing.fault),

@@ -11,7 +11,7 @@ from stillme.audit import AuditStore
 from stillme.audit.query import Filter
 from stillme.audit.retention import erase
 from stillme.audit.review.agreement import Review, kappa_interval
-from stillme.audit.review.queues import appeal, hand_out, latest_week, progress_of, queue_of
+from stillme.audit.review.queues import Progress, appeal, hand_out, latest_week, progress_of, queue_of
 from stillme.audit.review.reviews import review
 from stillme.audit.review.sampling import week_of
 from stillme.errors import InputError
@@ -85,6 +85,21 @@ def test_an_appeal_is_recorded_waits_and_can_be_erased(filled: AuditStore) -> No
     assert len(erase(filled, Filter(id="trace-2"), who="dpo", why="asked for")) == 2
     with pytest.raises(InputError, match="note must have from 1 to 10000 characters, got 0"):
         appeal(filled, "trace-2", "", None)
+
+
+def test_an_appeal_against_a_verdict_that_was_reviewed_waits_for_another_label(filled: AuditStore) -> None:
+    """The label before it does not answer it; one after it does, whoever gives it."""
+    review(filled, "trace-2", "correct", "Lan")
+    appeal(filled, "trace-2", "The customer has the older contract.", "key:shop")
+    traces = queue_of(filled, "appeals", WEEK)
+
+    assert progress_of(filled, "appeals", traces) == Progress(total=1, done=0)
+    assert hand_out(filled, "appeals", traces, "Lan", NOW) == "trace-2"
+    review(filled, "trace-2", "false_refusal", "Lan")
+    assert hand_out(filled, "appeals", traces, "Minh", NOW) is None
+    assert progress_of(filled, "appeals", traces) == Progress(total=1, done=1)
+    appeal(filled, "trace-2", "And the branch manager agrees.", "key:shop")
+    assert hand_out(filled, "appeals", traces, "Minh", NOW + timedelta(hours=1)) == "trace-2"
 
 
 def test_low_margins_come_closest_first(filled: AuditStore) -> None:

@@ -23,10 +23,12 @@ from stillme.languages import DEFAULT, language_of
 from stillme.storage.audit.database import RECORD
 
 __all__ = [
+    "AppealLine",
     "PacketContent",
     "ReviewLine",
     "Standing",
     "altered",
+    "appeals_of",
     "case_of",
     "facts_of",
     "request_of",
@@ -45,6 +47,15 @@ class ReviewLine:
     who: str
     when: str
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AppealLine:
+    """What somebody has against a verdict."""
+
+    who: str
+    when: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +195,24 @@ def reviews_of(store: AuditStore, trace: str) -> list[ReviewLine]:
 
 
 def _reviews(store: AuditStore, trace: str) -> Iterator[ReviewLine]:
-    for record in store.records(Filter(kind="review", ref=trace)):
+    for entry, note in _noted(store, Filter(kind="review", ref=trace)):
+        yield ReviewLine(str(entry.label), str(entry.caller), entry.at, note)
+
+
+def appeals_of(store: AuditStore, trace: str) -> list[AppealLine]:
+    """The appeals against a verdict in the order they were made; an erased note says so."""
+    found = _noted(store, Filter(kind="appeal", ref=trace))
+    return [AppealLine(entry.caller or "", entry.at, note) for entry, note in found]
+
+
+def _noted(store: AuditStore, wanted: Filter) -> Iterator[tuple[Entry, str]]:
+    """Records of what people said, each with its note or what became of it."""
+    for record in store.records(wanted):
         entry = record.entry
         if entry is not None:
             note = json.loads(entry.body.text)["note"] if entry.body else ""
             gone = text_words(store, record) if text_state(entry) == "gone" else None
-            yield ReviewLine(str(entry.label), str(entry.caller), entry.at, gone or note)
+            yield entry, gone or note
 
 
 def case_of(store: AuditStore, record: Record, keys: Keyring) -> PacketContent:

@@ -133,7 +133,7 @@ def hand_out(
 
     def work(writing: Writing) -> str | None:
         at, until = instant(now), instant(now + HELD)
-        named = _reviewers(writing, traces)
+        named = _reviewers(writing, queue, traces)
         open_ones = _waiting(named, queue, traces, reviewer)
         rows = writing.rows(f"SELECT trace, reviewer FROM {ASSIGNMENT} WHERE until > ?", [at])  # noqa: S608
         held = {trace: who for trace, who in rows if who not in named.get(trace, ())}
@@ -150,7 +150,7 @@ def hand_out(
 
 def progress_of(store: AuditStore, queue: str, traces: Sequence[str]) -> Progress:
     """How many verdicts of a queue are reviewed, by anybody."""
-    named = _reviewers(store.database, traces)
+    named = _reviewers(store.database, queue, traces)
     enough = 1 if queue not in OF_OTHERS else 2 if queue == "second" else 3
     done = sum(len(named[trace]) >= enough for trace in traces)
     return Progress(len(traces), done)
@@ -164,12 +164,15 @@ def _waiting(named: Mapping[str, set[str]], queue: str, traces: Sequence[str], r
     return [trace for trace in traces if not named[trace]]
 
 
-def _reviewers(reading: Any, traces: Sequence[str]) -> Mapping[str, set[str]]:
+def _reviewers(reading: Any, queue: str, traces: Sequence[str]) -> Mapping[str, set[str]]:
+    """Who has labelled each verdict; an appeal is against the labels before it too, so that only later ones answer it."""
     found: dict[str, set[str]] = {trace: set() for trace in traces}
+    last_appeal = f"SELECT max(a.seq) FROM {RECORD} a WHERE a.ref = v.ref AND a.kind = 'appeal'"  # noqa: S608
+    later = f" AND v.seq > ({last_appeal})" if queue == "appeals" else ""
     for start in range(0, len(traces), 500):
         chunk = list(traces[start : start + 500])
         marks = ",".join("?" * len(chunk))
-        sql = f"SELECT ref, caller FROM {RECORD} WHERE kind = 'review' AND ref IN ({marks})"  # noqa: S608
+        sql = f"SELECT v.ref, v.caller FROM {RECORD} v WHERE v.kind = 'review' AND v.ref IN ({marks}){later}"  # noqa: S608
         for trace, who in reading.rows(sql, chunk):
             found[trace].add(who)
     return found
