@@ -73,7 +73,9 @@ def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) 
 
 def _is_broad(query: Text) -> bool:
     """Whether it asks for everything, and no other sentence of it says what about: 'Please help! When do you open?' does."""
-    matches = [m for m in _lexicon().find(query) if m.name == "broad" and any(w.word for w in query.words[m.first : m.last])]
+    matches = [
+        m for m in _lexicon().find(query) if m.name == "broad" and any(w.word for w in query.words[m.first : m.last])
+    ]
     others = [s for s in split(query) if not any(s.first <= m.first < s.last for m in matches)]
     return bool(matches) and all(sum(w.content for w in query.words[s.first : s.last]) < SAYS_WHAT for s in others)
 

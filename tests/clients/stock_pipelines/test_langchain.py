@@ -142,7 +142,9 @@ def test_a_retrieval_chain(prompt: str) -> None:
 def test_load_qa_chain(kind: str) -> None:
     """The classic chain over documents, whose context stands in a system message."""
     with guarding(says(RIGHT)) as guard:
-        counted = model(guard, custom_get_token_ids=lambda text: [*range(len(text.split()))])  # else it fetches a vocabulary
+        counted = model(
+            guard, custom_get_token_ids=lambda text: [*range(len(text.split()))]
+        )  # else it fetches a vocabulary
         chain = load_qa_chain(counted, chain_type=kind)
         answer = chain.invoke({"input_documents": Found().invoke(QUESTION), "question": QUESTION})
 

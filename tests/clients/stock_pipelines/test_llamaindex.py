@@ -75,7 +75,9 @@ class Found(BaseRetriever):
         return nodes()
 
 
-@pytest.mark.parametrize("own", [None, "You are the museum's guide. Be kind."], ids=["stock", "a system prompt of one's own"])
+@pytest.mark.parametrize(
+    "own", [None, "You are the museum's guide. Be kind."], ids=["stock", "a system prompt of one's own"]
+)
 @pytest.mark.parametrize("engine", [ContextChatEngine, CondensePlusContextChatEngine])
 def test_chat_engines(engine: Any, own: str | None) -> None:
     """The context in their system message is evidence without any setting, behind words of one's own too."""

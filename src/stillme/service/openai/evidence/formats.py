@@ -1,9 +1,9 @@
 """The table of formats: in which of them evidence stands in a message, by who wrote the message.
 
 What the application writes (system and developer messages) is read by every format, the surest first: a prompt that is known word for
-word, then tags and an operator's markers, then headings, JSON, numbers and sentences that announce context. What a tool returns is cut into chunks only where it consists
-of them: a part of it that is tagged hides nothing of the rest. A user's message is read by templates alone, and by those alone that an
-operator names: its other words are the question.
+word, then tags and an operator's markers, then headings, JSON, numbers and sentences that announce context. What a tool returns is cut
+into chunks only where it consists of them: a part of it that is tagged hides nothing of the rest. A user's message is read by templates
+alone, and by those alone that an operator names: its other words are the question.
 """
 
 from __future__ import annotations
