@@ -11,10 +11,10 @@ import pytest
 from stillme import Guard
 from stillme.contract import RetrievedPassage
 from stillme.grounding.passage import Passage, contents
-from stillme.grounding.passage_cache import BYTES_PER_CHARACTER, SizedCache
+from stillme.grounding.passage_cache import BYTES_PER_CHARACTER, BYTES_PER_TEXT, SizedCache
 from stillme.languages import language_of, registered
 
-ROOM = 800 * BYTES_PER_CHARACTER
+ROOM = 8 * (BYTES_PER_TEXT + 100 * BYTES_PER_CHARACTER)
 HUNDRED = "x" * 100
 RULES: dict[str, Any] = {"grounding": {"model": "none"}}
 IDS_AND_TIMES: dict[str, Any] = {

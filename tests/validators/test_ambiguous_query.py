@@ -34,6 +34,11 @@ OPEN = flagged("ambiguous_query_needs_clarification")
         pytest.param("Các gói cước giá bao nhiêu một tháng?", GOI, PASSED, id="all packages are asked for"),
         pytest.param("Nó khánh thành năm nào?", CAU, OPEN, id="a Vietnamese pronoun"),
         pytest.param("Tell me everything.", PLANS, OPEN, id="too broad"),
+        pytest.param("Please explain!!", PLANS, OPEN, id="too broad, with two signs behind it"),
+        pytest.param("How much does the Pro plan cost??", PLANS, PASSED, id="two question marks"),
+        pytest.param("how much does the pro plan cost ?!", PLANS, PASSED, id="two signs"),
+        pytest.param("Please help! How much does the cheapest plan cost?", PLANS, PASSED, id="a call for help, and the question"),
+        pytest.param("Giúp mình với! Gói Gia Đình giá bao nhiêu??", GOI, PASSED, id="a call for help in Vietnamese, and the question"),
         pytest.param("Hello!", PLANS, SKIPPED, id="a greeting asks for nothing"),
     ],
 )  # fmt: skip

@@ -27,19 +27,26 @@ from stillme.errors import BackendError, shown
 from stillme.models import bundle
 from stillme.validators.chain import attempt
 
-__all__ = ["on_ray"]
+__all__ = ["connect", "on_ray"]
 
 BLOCK: Final = 256
 BLOCK_BYTES: Final = 64 * 1024
 """Rows that go to an actor together. Ray would join what is read to 128 MiB, and a file of that size would be one actor's."""
 CHUNK: Final = 32
+STARTS: Final = 5
+PATIENCE: Final = {
+    "RAY_gcs_server_port_wait_time_s": "120",
+    "RAY_agent_register_timeout_ms": "300000",
+    "RAY_worker_register_timeout_seconds": "300",
+}
+"""How long the parts of a cluster that is started here wait for each other; what the environment says comes first."""
 
 
 def on_ray(jobs: int = 0, chunk: int = CHUNK) -> Engine:
     """The engine of a cluster: that of RAY_ADDRESS, else one on this machine; 0 jobs are as many actors as there are processors."""
 
     def lines(recipe: Recipe, files: Sequence[InputFile], done: int) -> Iterator[Judged]:
-        _connect()
+        connect()
         context = DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
@@ -65,18 +72,26 @@ def on_ray(jobs: int = 0, chunk: int = CHUNK) -> Engine:
     return lines
 
 
-def _connect() -> None:
+def connect(**more: Any) -> None:
+    """Join the cluster of RAY_ADDRESS, or start one here: `more` is what ray.init takes.
+
+    A part of a node that is not up within fifteen seconds ends it, and no setting of Ray's changes that. On a busy machine it comes up
+    the next time, when everything has been read before, so a few starts are tried.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine unasked
     if ray.is_initialized():
         return
-    _, problem = attempt(lambda: ray.init(include_dashboard=False, log_to_driver=False, logging_level="error"))
-    if problem is not None:
-        where = (
-            f"the Ray cluster at {shown(address)}"
-            if (address := os.environ.get("RAY_ADDRESS"))
-            else "a Ray cluster here"
-        )
-        raise BackendError(f"{where} does not answer: {problem}")
+    address = os.environ.get("RAY_ADDRESS")
+    for name, value in PATIENCE.items():
+        os.environ.setdefault(name, value)
+    quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "error", **more}
+    for _ in range(1 if address else STARTS):
+        _, problem = attempt(lambda: ray.init(**quiet))
+        if problem is None:
+            return
+        ray.shutdown()  # of what did come up
+    where = f"the Ray cluster at {shown(address)}" if address else "a Ray cluster here"
+    raise BackendError(f"{where} does not answer: {problem}")
 
 
 class _Rows(Datasource):

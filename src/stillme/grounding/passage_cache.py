@@ -20,6 +20,8 @@ Value = TypeVar("Value")
 
 # What a character costs once everything that is asked of a passage was read of it.
 BYTES_PER_CHARACTER: Final = 120
+# And what a text costs however short it is: objects around hardly any characters.
+BYTES_PER_TEXT: Final = 4096
 # One text takes at most this share of the room.
 LARGEST_SHARE: Final = 8
 
@@ -81,4 +83,4 @@ class SizedCache(Generic[Key, Value]):
             self._held = 0
 
     def _size(self, key: Key) -> int:
-        return BYTES_PER_CHARACTER * self._characters(key)
+        return BYTES_PER_TEXT + BYTES_PER_CHARACTER * self._characters(key)

@@ -12,6 +12,7 @@ from stillme.grounding.statements import Statement
 from stillme.languages import compiled, load, word_rules, word_set
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
+from stillme.text.sentences import split
 from stillme.text.tokens import Sentence, Text, fold
 
 __all__ = ["Ambiguity", "Option", "find_ambiguity"]
@@ -19,6 +20,8 @@ __all__ = ["Ambiguity", "Option", "find_ambiguity"]
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
 LONGEST_TITLE: Final = 2
+SAYS_WHAT: Final = 2
+"""A sentence with so many words of content says what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def _lexicon() -> Lexicon:
 def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) -> Ambiguity | None:
     """Why the question cannot be answered as it stands, if so."""
     cues = _lexicon().names(query)
-    if "broad" in cues and not conversation and not _names_in(query):
+    if "broad" in cues and not conversation and _is_broad(query) and not _names_in(query):
         return Ambiguity("broad")
     reference = _reference(query) if "reference" in cues and "expletive" not in cues else None
     if reference is not None and _mentions(conversation):
@@ -66,6 +69,15 @@ def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) 
     if reference is not None and not library.passages:
         return Ambiguity("reference", (), reference)
     return _namesakes(query, library.passages)
+
+
+def _is_broad(query: Text) -> bool:
+    """Whether it asks for everything, and no other sentence of it says what about: 'Please help! When do you open?' does."""
+    matches = [
+        m for m in _lexicon().find(query) if m.name == "broad" and any(w.word for w in query.words[m.first : m.last])
+    ]
+    others = [s for s in split(query) if not any(s.first <= m.first < s.last for m in matches)]
+    return bool(matches) and all(sum(w.content for w in query.words[s.first : s.last]) < SAYS_WHAT for s in others)
 
 
 def _names_in(query: Text) -> list[Name]:

@@ -48,6 +48,9 @@ TUTORIAL = (
     "You are an assistant for question-answering tasks. Use the following pieces of retrieved context to answer the question. "
     "If you don't know the answer, say that you don't know. Use three sentences maximum and keep the answer concise.\n\n{context}"
 )
+SHORT_TUTORIAL = "You are a helpful assistant. Use the following context in your response:\n\n{context}"
+OF_ONE_S_OWN = "You are the museum's guide. Be kind and brief. Answer from the documents below; if they do not say it, say so.\n\n{context}"
+CUA_MINH = "Bạn là hướng dẫn viên. Chỉ trả lời dựa vào các tài liệu sau:\n\n{context}"
 ALLOWED = Formats(allowed=("langchain-rag", "langchain-qa"))
 
 
@@ -117,7 +120,13 @@ def test_a_question_that_brings_a_context_of_its_own(question: str) -> None:
     assert [passage.text for passage in asked.retrieved_context] == ["\n\n".join(DOCUMENTS)]
 
 
-@pytest.mark.parametrize("prompt", [CHAT_PROMPT, TUTORIAL], ids=["retrieval-qa-chat", "the tutorial's system prompt"])
+@pytest.mark.parametrize("prompt", [
+    pytest.param(CHAT_PROMPT, id="retrieval-qa-chat"),
+    pytest.param(TUTORIAL, id="the tutorial's system prompt"),
+    pytest.param(SHORT_TUTORIAL, id="the tutorial's short system prompt"),
+    pytest.param(OF_ONE_S_OWN, id="a system prompt of one's own"),
+    pytest.param(CUA_MINH, id="a system prompt of one's own, in Vietnamese"),
+])  # fmt: skip
 def test_a_retrieval_chain(prompt: str) -> None:
     """Context in the system message of a stock prompt is evidence without any setting."""
     prompted = ChatPromptTemplate.from_messages([("system", prompt), ("human", "{input}")])
@@ -129,10 +138,14 @@ def test_a_retrieval_chain(prompt: str) -> None:
     assert wrong["answer"].startswith(REFUSED)
 
 
-def test_load_qa_chain() -> None:
+@pytest.mark.parametrize("kind", ["stuff", "map_reduce"])
+def test_load_qa_chain(kind: str) -> None:
     """The classic chain over documents, whose context stands in a system message."""
     with guarding(says(RIGHT)) as guard:
-        chain = load_qa_chain(model(guard), chain_type="stuff")
+        counted = model(
+            guard, custom_get_token_ids=lambda text: [*range(len(text.split()))]
+        )  # else it fetches a vocabulary
+        chain = load_qa_chain(counted, chain_type=kind)
         answer = chain.invoke({"input_documents": Found().invoke(QUESTION), "question": QUESTION})
 
     assert "9 am" in answer["output_text"]

@@ -1,9 +1,9 @@
 """The table of formats: in which of them evidence stands in a message, by who wrote the message.
 
 What the application writes (system and developer messages) is read by every format, the surest first: a prompt that is known word for
-word, then tags and an operator's markers, then headings, JSON and numbers. What a tool returns is cut into chunks only where it consists
-of them: a part of it that is tagged hides nothing of the rest. A user's message is read by templates alone, and by those alone that an
-operator names: its other words are the question.
+word, then tags and an operator's markers, then headings, JSON, numbers and sentences that announce context. What a tool returns is cut
+into chunks only where it consists of them: a part of it that is tagged hides nothing of the rest. A user's message is read by templates
+alone, and by those alone that an operator names: its other words are the question.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, Final
 
 from stillme.errors import InputError, nearest, shown
+from stillme.service.openai.evidence.announced import announced
 from stillme.service.openai.evidence.block import Block, without
 from stillme.service.openai.evidence.headed import headed
 from stillme.service.openai.evidence.json_lists import json_lists, json_whole
@@ -28,7 +29,12 @@ __all__ = ["ALL", "GUESSED", "TEMPLATES", "Formats", "Prompt", "chunks_in", "for
 
 Find = Callable[[str], list[Block]]
 ALL: Final = "all"
-GUESSED: Final[tuple[tuple[str, Find], ...]] = (("headed", headed), ("json", json_lists), ("numbered", numbered))
+GUESSED: Final[tuple[tuple[str, Find], ...]] = (
+    ("headed", headed),
+    ("json", json_lists),
+    ("numbered", numbered),
+    ("announced", announced),
+)
 """How context is found where nothing else marks it; the first that finds any is believed."""
 TEMPLATES: Final = ("langchain-rag", "langchain-qa", "llamaindex", "haystack")
 """The names of the prompts that come with frameworks."""
