@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -39,6 +39,7 @@ Outcome = Literal["passed", "flagged", "skipped", "errored"]
 Span = tuple[int, int]
 # Built when a verdict is first written or read, not on import: making one from our own findings needs no validation.
 OUTPUT: Final = ConfigDict(extra="forbid", defer_build=True)
+MOMENT_EXPECTED: Final = "must be an ISO 8601 date and time such as '2026-02-01T09:00:00Z'"
 PASSAGE_TEXTS: Final = ("source_id", "text", "title", "url", "timestamp")
 
 
@@ -48,15 +49,15 @@ def _timestamp_text(value: object) -> object:
 
 def _point_in_time(value: object) -> object:
     """ISO 8601 text or a datetime, in UTC; a naive one is read as UTC, a number is refused."""
-    if value is None or isinstance(value, bool) or not isinstance(value, str | datetime):
-        if value is None:
-            return None
-        raise ValueError("must be an ISO 8601 date and time such as '2026-02-01T09:00:00Z'")
+    if value is None:
+        return None
+    if not isinstance(value, str | datetime):
+        raise ValueError(MOMENT_EXPECTED)
     try:
         moment = datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError("must be an ISO 8601 date and time such as '2026-02-01T09:00:00Z'") from None
+        raise ValueError(MOMENT_EXPECTED) from None
 
 
 def _none_to_empty(value: object) -> object:
@@ -176,6 +177,15 @@ class FindingRecord(BaseModel):
     repaired: bool = False
     elapsed_ms: float = 0.0
 
+    def refuses(self) -> bool:
+        """Whether it is a hard finding that no repair answered."""
+        is_problem = self.outcome in ("flagged", "errored")
+        return is_problem and self.gate is Gate.HARD and not self.repaired
+
+    def explained(self) -> str:
+        """Its reason and its detail."""
+        return ": ".join(filter(None, (self.reason, self.detail)))
+
 
 class Statement(BaseModel):
     """What one source says in a conflict, quoted verbatim."""
@@ -243,7 +253,7 @@ class Verdict(BaseModel):
         if self.safe_response is None:
             return draft
         if self.safe_response == self.warning:
-            return "\n\n".join(part for part in (draft.rstrip(), self.warning) if part)
+            return "\n\n".join(filter(None, (draft.rstrip(), self.warning)))
         return self.safe_response
 
     def to_adr(self, draft_answer: str | None = None) -> dict[str, Any]:
@@ -259,11 +269,13 @@ class Verdict(BaseModel):
             "refused": refused,
             "refusal_reason": self._refusal_reason() if refused else None,
         }
-        return shape | ({"warning": self.warning} if self.warning and self.safe_response is None else {})
+        if self.warning and self.safe_response is None:
+            shape["warning"] = self.warning
+        return shape
 
     def _refusal_reason(self) -> str:
-        hard = [f for f in self.findings if f.outcome in ("flagged", "errored") and f.gate is Gate.HARD]
-        details = [": ".join(part for part in (f.reason, f.detail) if part) for f in hard if not f.repaired]
+        """What the hard findings say, else the reason codes, else the decision."""
+        details = [finding.explained() for finding in self.findings if finding.refuses()]
         return "; ".join(filter(None, details)) or ", ".join(self.reasons) or self.decision.value
 
 
@@ -299,21 +311,29 @@ def _check_texts(request: VerifyRequest) -> None:
     """A question that asks something, and text that can be written down again: no lone surrogates."""
     if not request.query.strip():
         raise InputError(f"query is blank ({shown(request.query)}): send the user's question")
-    texts = [("query", request.query), ("draft_answer", request.draft_answer or "")]
-    texts += [
-        (f"retrieved_context[{n}].{key}", getattr(p, key) or "")
-        for n, p in enumerate(request.retrieved_context)
-        for key in PASSAGE_TEXTS
-    ]
-    texts += [(f"conversation[{n}].content", turn.content) for n, turn in enumerate(request.conversation)]
-    for field, text in texts:
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise InputError(
-                    f"{field} has a lone surrogate at character {error.start}: send well-formed Unicode text"
-                ) from None
+    for field, text in _texts(request):
+        _check_unicode(field, text or "")
+
+
+def _texts(request: VerifyRequest) -> Iterator[tuple[str, str | None]]:
+    """Every text of a request, with the name of its field."""
+    yield "query", request.query
+    yield "draft_answer", request.draft_answer
+    for n, passage in enumerate(request.retrieved_context):
+        for key in PASSAGE_TEXTS:
+            yield f"retrieved_context[{n}].{key}", getattr(passage, key)
+    for n, turn in enumerate(request.conversation):
+        yield f"conversation[{n}].content", turn.content
+
+
+def _check_unicode(field: str, text: str) -> None:
+    """An error where a text holds half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{field} has a lone surrogate at character {error.start}: send well-formed Unicode text"
+        ) from None
 
 
 def _explain(error: ValidationError) -> str:
@@ -337,7 +357,5 @@ def _problem(kind: str, loc: tuple[int | str, ...], message: str, value: object)
 
 
 def _path(loc: tuple[int | str, ...]) -> str:
-    path = ""
-    for part in loc:
-        path += f"[{part}]" if isinstance(part, int) else f"{'.' if path else ''}{part}"
-    return path
+    steps = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+    return "".join(steps).removeprefix(".")

@@ -39,15 +39,23 @@ def decide(
     `claims_made`: the draft makes factual claims; `all_supported`: and every one of them is supported; `claims_needed`: a draft without
     any cannot answer the question.
     """
+    deciding = [(f, asked(f.outcome, str(f.reason))) for f in findings if _decides(f, policy)]
+    forgives = all((policy.behavior.allow_soft_answer_with_warning, claims_made, all_supported))
+    decision = strictest([(str(f.reason), wanted) for f, wanted in deciding], forgives=forgives)
+    return Ruling(
+        decision,
+        _codes(findings, decision),
+        verified=_verified(findings, claims_made=claims_made, claims_needed=claims_needed),
+        decisive=tuple(f for f, wanted in deciding if wanted is decision),
+    )
+
+
+def _codes(findings: Sequence[Finding], decision: Decision) -> tuple[str, ...]:
+    """The reason codes, each once; those of an answer are warnings, and the first of them says so."""
     codes = tuple(dict.fromkeys(str(f.reason) for f in findings if f.reason))
-    hard = [(f, asked(f.outcome, str(f.reason))) for f in findings if _decides(f, policy)]
-    forgives = policy.behavior.allow_soft_answer_with_warning and claims_made and all_supported
-    decision = strictest([(str(f.reason), wanted) for f, wanted in hard], forgives=forgives)
     if codes and decision is Decision.ANSWER:
-        codes = (Reason.PASSED_WITH_WARNINGS.value, *codes)
-    decisive = tuple(f for f, wanted in hard if wanted is decision)
-    verified = (claims_made or not claims_needed) and _verified(findings, claims_made)
-    return Ruling(decision, codes, verified, decisive)
+        return (Reason.PASSED_WITH_WARNINGS.value, *codes)
+    return codes
 
 
 def strictest(hard: Sequence[tuple[str, Decision]], *, forgives: bool) -> Decision:
@@ -64,15 +72,18 @@ def asked(outcome: str, code: str) -> Decision:
 
 def _decides(finding: Finding, policy: Policy) -> bool:
     """Whether a finding changes the decision: a hard flag, or a crashed hard gate where the policy refuses on errors."""
-    return finding.gate is Gate.HARD and not finding.repaired and finding.outcome in DECIDING[policy.on_error]
+    may_decide = finding.gate is Gate.HARD and not finding.repaired
+    return may_decide and finding.outcome in DECIDING[policy.on_error]
 
 
-def _verified(findings: Sequence[Finding], claims_made: bool) -> bool:
+def _verified(findings: Sequence[Finding], *, claims_made: bool, claims_needed: bool) -> bool:
     """No hard gate errored, something was checked, and factual claims went past a validator that judges them."""
-    if any(f.outcome == "errored" and f.gate is Gate.HARD for f in findings):
+    if ("errored", Gate.HARD) in {(f.outcome, f.gate) for f in findings}:
         return False
     ran = [f for f in findings if f.outcome in ("passed", "flagged")]
-    return any(f.judges_claims for f in ran) if claims_made else bool(ran)
+    if claims_made:
+        return any(f.judges_claims for f in ran)
+    return bool(ran) and not claims_needed
 
 
 def band(probability: float, policy: Policy) -> Band:

@@ -81,10 +81,18 @@ def without_secrets(text: str) -> str:
     head, rest = text[:LONGEST_ADDRESS], text[LONGEST_ADDRESS:]
     scheme, mark, address = head.partition(":/")
     if mark and scheme.replace("+", "").isalnum():
-        at = address.rfind("@", 0, len(address.split(maxsplit=1)[0]) if address.strip() else 0)
-        if at >= 0:
-            head = f"{scheme}{mark}{'/' if address.startswith('/') else ''}…{address[at:]}"
+        head = f"{scheme}{mark}{_without_user(address)}"
     return PASSWORD.sub(r"\1…", head) + rest
+
+
+def _without_user(address: str) -> str:
+    """An address without what stands before its last @."""
+    place = [*address.split(maxsplit=1), ""][0]
+    at = address.rfind("@", 0, len(place))
+    if at < 0:
+        return address
+    slash = "/" if address.startswith("/") else ""
+    return f"{slash}…{address[at:]}"
 
 
 def shown(value: object, limit: int = 80) -> str:

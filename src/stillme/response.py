@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stillme.contract import Action, Citation, Verdict
+from stillme.contract import Action, Citation, RetrievedPassage, Verdict
 from stillme.decision import Ruling
 from stillme.evidence import Evidence
 from stillme.languages import language_of
@@ -74,19 +74,22 @@ def citations(ruling: Ruling, evidence: Evidence) -> list[Citation]:
     """The sources that support the delivered answer, each once; none on a refusal or a question back."""
     if ruling.decision is not Decision.ANSWER or not evidence.has_draft:
         return []
-    chosen = [
-        i for claim, judged in evidence.judged if judged.supported for i in _cited_first(claim.cited, judged.passages)
-    ]
+    supported = [(claim, judged) for claim, judged in evidence.judged if judged.supported]
     found: dict[str, Citation] = {}
-    for i in chosen:
-        given = evidence.passages[i].given
-        found.setdefault(
-            given.source_id,
-            Citation.model_construct(
-                source_id=given.source_id, title=given.title, url=given.url, timestamp=given.timestamp
-            ),
-        )
+    for claim, judged in supported:
+        for i in _cited_first(claim.cited, judged.passages):
+            given = evidence.passages[i].given
+            found.setdefault(given.source_id, _citation(given))
     return list(found.values())
+
+
+def _citation(given: RetrievedPassage) -> Citation:
+    return Citation.model_construct(
+        source_id=given.source_id,
+        title=given.title,
+        url=given.url,
+        timestamp=given.timestamp,
+    )
 
 
 def _cited_first(cited: Sequence[int], supporting: Sequence[int]) -> list[int]:
@@ -104,14 +107,21 @@ def _wording(code: str) -> dict[str, Any]:
 
 def reason_words(code: str, language: str) -> Mapping[str, str]:
     """A reason code in words: what it says and what would help."""
-    reasons = _wording(language)["reasons"]
-    words: Mapping[str, str] = reasons.get(code) or {k: v.format(code=code) for k, v in reasons["unknown"].items()}
-    return words
+    reasons: dict[str, Mapping[str, str]] = _wording(language)["reasons"]
+    if code in reasons:
+        return reasons[code]
+    return {key: words.format(code=code) for key, words in reasons["unknown"].items()}
 
 
 def _sentences(codes: Sequence[str], language: str, key: str) -> str:
-    chosen = list(dict.fromkeys(reason_words(code, language)[key] for code in codes))[:MOST_REASONS]
-    return " ".join(text[:1].upper() + text[1:] if k else text for k, text in enumerate(chosen))
+    """What some reasons say, or what helps, each once; only the first goes on with the sentence around it."""
+    said = dict.fromkeys(reason_words(code, language)[key] for code in codes)
+    first, *others = [*said][:MOST_REASONS] or [""]
+    return " ".join((first, *map(_capitalised, others)))
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _refusal(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
@@ -127,7 +137,7 @@ def _refusal(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
         _contradicting(evidence, codes),
         words["help"].format(help=_sentences(codes, evidence.language, "help")),
     ]
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _contradicting(evidence: Evidence, codes: Sequence[str]) -> str:
@@ -137,10 +147,7 @@ def _contradicting(evidence: Evidence, codes: Sequence[str]) -> str:
     quote = next((j.quote for _, j in evidence.judged if j.status == "contradicted" and j.quote), None)
     if quote is None:
         return ""
-    passage = evidence.passages[quote.passage]
-    text = _shortened(passage.given.text[quote.start : quote.end])
-    template: str = _wording(evidence.language)["quoted"]
-    return template.format(title=_shortened(passage.title), quote=text)
+    return _quoted(evidence, quote.passage, (quote.start, quote.end))
 
 
 def _shortened(text: str) -> str:
@@ -162,8 +169,14 @@ def _question(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
             options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"]),
             word=_shortened(ambiguity.word),
         )
-    statements = [_stated(evidence, c.passages[k], c.spans[k]) for c in evidence.relevant_conflicts[:2] for k in (0, 1)]
-    return str(words["conflict"]).format(statements="; ".join(dict.fromkeys(statements)))
+    return str(words["conflict"]).format(statements="; ".join(dict.fromkeys(_both_sides(evidence))))
+
+
+def _both_sides(evidence: Evidence) -> Iterator[str]:
+    """What the sources of the first conflicts say, each with its title."""
+    for conflict in evidence.relevant_conflicts[:2]:
+        for passage, span in zip(conflict.passages[:2], conflict.spans[:2], strict=True):
+            yield _quoted(evidence, passage, span)
 
 
 def _asked_as(ambiguity: Ambiguity) -> str:
@@ -175,14 +188,17 @@ def _asked_as(ambiguity: Ambiguity) -> str:
     return "broad" if ambiguity.kind == "broad" else "reference"
 
 
-def _stated(evidence: Evidence, index: int, span: tuple[int, int]) -> str:
+def _quoted(evidence: Evidence, index: int, span: tuple[int, int]) -> str:
+    """A piece of a passage, with its title."""
     passage = evidence.passages[index]
     template: str = _wording(evidence.language)["quoted"]
     return template.format(title=_shortened(passage.title), quote=_shortened(passage.given.text[span[0] : span[1]]))
 
 
 def _listed(items: Sequence[str], last: str) -> str:
-    return "".join(items) if len(items) < 2 else ", ".join(items[:-1]) + last + items[-1]
+    """The items, with the word for "and" before the last."""
+    *before, final = items or [""]
+    return f"{', '.join(before)}{last}{final}" if before else final
 
 
 def _disclaimer(ruling: Ruling, evidence: Evidence, policy: Policy, codes: Sequence[str]) -> str:
@@ -193,4 +209,4 @@ def _disclaimer(ruling: Ruling, evidence: Evidence, policy: Policy, codes: Seque
     said = [code for code in codes if code != Reason.PASSED_WITH_WARNINGS]
     lead = words["soft"] if ruling.decision is Decision.ANSWER else words["lead"]
     reasons = _sentences(said, evidence.language, "say")
-    return f"{lead} {reasons[:1].upper()}{reasons[1:]}".strip()
+    return f"{lead} {_capitalised(reasons)}".strip()

@@ -47,11 +47,11 @@ def _misfit(schema: dict[str, Any], path: KeyPath, kind: str, message: str, valu
         return _unknown_key(schema, path)
     if kind == "invalid_key" or not all(isinstance(part, str) for part in path):
         return f"{dotted(path)}: a key must be text, got {shown(path[-1])}"
-    if kind == "value_error" and isinstance(value, Mapping):
-        return f"{dotted(path)}: {message.removeprefix('Value error, ')}"
-    if kind in ("value_error", "string_unicode"):
-        text = message.removeprefix("Value error, ") if kind == "value_error" else "must be well-formed Unicode"
-        return f"{dotted(path)} {text}, got {shown(value)}"
+    if kind == "value_error":
+        text = message.removeprefix("Value error, ")
+        return f"{dotted(path)}: {text}" if isinstance(value, Mapping) else f"{dotted(path)} {text}, got {shown(value)}"
+    if kind == "string_unicode":
+        return f"{dotted(path)} must be well-formed Unicode, got {shown(value)}"
     return f"{dotted(path)} {_requirement(_node(schema, path), value)}, got {shown(value)}"
 
 
@@ -59,15 +59,22 @@ def _unknown_key(schema: dict[str, Any], path: KeyPath) -> str:
     """Names the nearest valid key, or the section where a key of this name does belong."""
     valid = _keys(_node(schema, path[:-1]))
     key = str(path[-1])
-    elsewhere = [
-        f"{name}.{key}" for name in schema["properties"] if key in _node(schema, (name,)).get("properties", {})
-    ]
-    elsewhere += [f"validators.{key}"] if key in BUILT_IN else []
-    return f"unknown key {dotted(path)}: {_valid_keys(next(iter(elsewhere), None) or nearest(key, valid), valid)}"
+    guess = next(_other_places(schema, key), None) or nearest(key, valid)
+    return f"unknown key {dotted(path)}: {_valid_keys(guess, valid)}"
+
+
+def _other_places(schema: dict[str, Any], key: str) -> Iterator[str]:
+    """Where in a policy a key of this name belongs."""
+    for section in schema["properties"]:
+        if key in _node(schema, (section,)).get("properties", {}):
+            yield f"{section}.{key}"
+    if key in BUILT_IN:
+        yield f"validators.{key}"
 
 
 def _valid_keys(guess: str | None, valid: Iterable[str]) -> str:
-    return f"{f'did you mean {guess}? ' if guess else ''}valid keys: {', '.join(valid)}"
+    keys = f"valid keys: {', '.join(valid)}"
+    return f"did you mean {guess}? {keys}" if guess else keys
 
 
 def validator_problems(given: object) -> Iterator[PolicyProblem]:
@@ -90,11 +97,8 @@ def _option_problems(name: str, options: Mapping[str, Any]) -> Iterator[PolicyPr
         yield PolicyProblem(path, f"{dotted(path)}: {error}")
         return
     known = parameters(cls)
-    problems = [
-        PolicyProblem((*path, key), text)
-        for key, value in settings.items()
-        if (text := _unfit(name, key, value, known))
-    ]
+    misfitting = {key: _unfit(name, key, value, known) for key, value in settings.items()}
+    problems = [PolicyProblem((*path, key), text) for key, text in misfitting.items() if text]
     yield from problems
     if not problems and options.get("enabled") is not False:
         try:
@@ -151,19 +155,32 @@ def _kind(node: Mapping[str, Any], is_number: bool = False) -> str:
     if kind == "array":
         return f"a list of {_kind(node.get('items', {}))}"
     if kind == "object":
-        keys = ", ".join(_keys(node))
-        values = node.get("additionalProperties")
-        is_list = isinstance(values, Mapping) and values.get("type") == "array"
-        to = f" whose values are each {_kind(values or {})}" if is_list else ""
-        return f"a mapping with the keys {keys}" if keys else f"a mapping{to}"
-    limit = f" of 1 to {node['maxLength']} characters" if "maxLength" in node else ""
-    limit = limit or (" that is not blank" if "minLength" in node else "")
-    names = {"boolean": "true or false", "string": f"text{limit}"}
-    return names.get(str(kind), f"{node['const']}" if "const" in node else "of another type")
+        return _mapping(node)
+    if kind == "string":
+        return _text(node)
+    return "true or false" if kind == "boolean" else str(node.get("const", "of another type"))
+
+
+def _mapping(node: Mapping[str, Any]) -> str:
+    keys = ", ".join(_keys(node))
+    if keys:
+        return f"a mapping with the keys {keys}"
+    values = node.get("additionalProperties")
+    if isinstance(values, Mapping) and values.get("type") == "array":
+        return f"a mapping whose values are each {_kind(values)}"
+    return "a mapping"
+
+
+def _text(node: Mapping[str, Any]) -> str:
+    if "maxLength" in node:
+        return f"text of 1 to {node['maxLength']} characters"
+    return "text that is not blank" if "minLength" in node else "text"
 
 
 def _range(node: Mapping[str, Any], noun: str) -> str:
-    low, high = node.get("minimum", node.get("exclusiveMinimum")), node.get("maximum", node.get("exclusiveMaximum"))
+    """The bounds of a number: brackets are in, parentheses are out."""
+    low = node.get("minimum", node.get("exclusiveMinimum"))
+    high = node.get("maximum", node.get("exclusiveMaximum"))
     if low is None and high is None:
         return f"{noun.strip() or 'a finite number'}"
     if high is None:

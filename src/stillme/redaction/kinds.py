@@ -33,11 +33,13 @@ DOMAIN: Final = re.compile(r"(?:[\w-]++\.){1,8}[^\W\d_][\w-]++")
 def _in_code(text: str, start: int, end: int) -> bool:
     """Whether digits stand inside a UUID or a long hexadecimal code: then they are no number."""
     before, after = text[max(0, start - LONGEST_CODE) : start], text[end : end + LONGEST_CODE]
-    if before.rstrip(CODE_CHARACTERS) == before and after.lstrip(CODE_CHARACTERS) == after:
-        return False
     first = start - (len(before) - len(before.rstrip(CODE_CHARACTERS)))
-    run = text[first : end + (len(after) - len(after.lstrip(CODE_CHARACTERS)))]
-    return any(first + code.start() <= start < first + code.end() for code in CODE.finditer(run))
+    last = end + (len(after) - len(after.lstrip(CODE_CHARACTERS)))
+    if (first, last) == (start, end):
+        return False
+    run = text[first:last]
+    place = start - first
+    return any(code.start() <= place < code.end() for code in CODE.finditer(run))
 
 
 LONGEST_CODE: Final = 128
@@ -62,11 +64,12 @@ class _Digits:
 def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Digits]:
     """What a pattern (its first characters and the group that it sees ahead) takes outside of codes."""
     for match in pattern.finditer(text):
-        groups = list(DIGITS.finditer(text, match.start(), match.end(1)))
-        counts = accumulate(len(group[0]) for group in groups)
-        ends = {n: group.end() for n, group in zip(counts, groups, strict=True) if not DIGITS.match(text, group.end())}
-        if ends and not _in_code(text, match.start(), groups[0].end()):
-            yield _Digits(match.start(), "".join(group[0] for group in groups), ends)
+        places = [group.span() for group in DIGITS.finditer(text, match.start(), match.end(1))]
+        counts = accumulate(end - start for start, end in places)
+        ends = {n: end for n, (_, end) in zip(counts, places, strict=True) if not DIGITS.match(text, end)}
+        if ends and not _in_code(text, match.start(), places[0][1]):
+            number = "".join(text[start:end] for start, end in places)
+            yield _Digits(match.start(), number, ends)
 
 
 DIGITS: Final = re.compile("[0-9]++")
@@ -95,13 +98,20 @@ CODE_LENGTHS: Final = (("842", 12), ("840", 12), ("84", 11), ("1", 11))
 def _abroad(candidate: _Digits) -> int:
     """How many digits of a candidate are a number with a country code; 0: it is none."""
     zeros = 2 * candidate.number.startswith("00")
-    whole = next((length for code, length in CODE_LENGTHS if candidate.number.startswith(code, zeros)), 0) + zeros
-    if whole > zeros and whole in candidate.ends:
+    whole = _told_length(candidate.number, zeros)
+    if whole in candidate.ends:
         return whole
     # '00' also begins codes of twelve digits, and a round figure with a sign is an amount
     least = 13 if zeros and candidate.first_groups()[0] > 5 else 9 + zeros
     count = max((n for n in candidate.ends if least <= n <= 15 + zeros), default=0)
     return 0 if candidate.number[:count].endswith("000000") else count
+
+
+def _told_length(number: str, zeros: int) -> int:
+    """How long a number is by its country code, which stands behind the zeros; 0: its code does not tell."""
+    lengths = (length for code, length in CODE_LENGTHS if number.startswith(code, zeros))
+    length = next(lengths, None)
+    return 0 if length is None else length + zeros
 
 
 def _at_home(candidate: _Digits) -> int:
@@ -183,10 +193,14 @@ def _ibans(text: str) -> Iterator[Span]:
 
 def _is_account(account: str, length: int) -> bool:
     """Whether an account number is whole and its check digits fit."""
-    return len(account) == length > 0 and int("".join(str(int(c, 36)) for c in account[4:] + account[:4])) % 97 == 1
+    if len(account) != length or not account:
+        return False
+    digits = "".join(str(int(character, 36)) for character in account[4:] + account[:4])
+    return int(digits) % 97 == 1
 
 
 IPV4: Final = re.compile(r"[0-9](?<![\w.][0-9])[0-9]{0,2}+(?:\.[0-9]{1,3}+){3}(?!\w|\.[0-9])")
+LEAST_COLONS: Final = 7  # of an IPv6 address without "::"
 IPV6: Final = re.compile(r"(?<![0-9A-Fa-f:.])[0-9A-Fa-f:.]{4,64}+(?![0-9A-Fa-f:.])")
 
 
@@ -198,10 +212,14 @@ def _numbered() -> re.Pattern[str]:
 
 def _addresses(text: str) -> Iterator[Span]:
     """IPv4 addresses that number no part of a text, and IPv6 addresses."""
-    yield from (match.span() for match in IPV4.finditer(text) if _is_address(text, *match.span()))
-    runs = IPV6.finditer(text) if "::" in text or text.count(":") >= 7 else ()
-    spans = (_without_punctuation(run) for run in runs)
-    yield from (span for span in spans if _is_somebodys(text, *span))
+    for match in IPV4.finditer(text):
+        if _is_address(text, *match.span()):
+            yield match.span()
+    if "::" not in text and text.count(":") < LEAST_COLONS:
+        return
+    for span in map(_without_punctuation, IPV6.finditer(text)):
+        if _is_somebodys(text, *span):
+            yield span
 
 
 def _is_address(text: str, start: int, end: int) -> bool:
@@ -256,8 +274,15 @@ def _id_numbers(text: str) -> Iterator[Span]:
     citizens = _candidates(CITIZEN, text)
     yield from ((each.start, each.ends[12]) for each in citizens if int(each.number[:3]) in PROVINCES)
     yield from _cards_of_identity(text)
-    passports = (each for each in _candidates(PASSPORT, text) if _follows("passport_words", text, each.start))
-    yield from ((each.start - text[each.start - 1].isalpha(), each.ends[len(each.number)]) for each in passports)
+    yield from _passports(text)
+
+
+def _passports(text: str) -> Iterator[Span]:
+    """Numbers behind the words for a passport, each with the letter before it."""
+    for candidate in _candidates(PASSPORT, text):
+        if _follows("passport_words", text, candidate.start):
+            letter = text[candidate.start - 1].isalpha()
+            yield candidate.start - letter, candidate.ends[len(candidate.number)]
 
 
 def _cards_of_identity(text: str) -> Iterator[Span]:
@@ -288,11 +313,13 @@ def _spelt(name: str) -> re.Pattern[str]:
     for letter in filter(str.isalpha, LATIN):
         base = folded(letter)
         spellings[base] = spellings.get(base, base) + letter
-    words = (
-        "".join(f"[{spellings.get(c, c)}]" if c.isalpha() else "[ \u00a0]{1,2}+" for c in folded(phrase))
-        for phrase in load("redaction")[name]
-    )
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?![^\W\d])", re.IGNORECASE)
+    phrases = (_any_spelling(folded(phrase), spellings) for phrase in load("redaction")[name])
+    return re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?![^\W\d])", re.IGNORECASE)
+
+
+def _any_spelling(phrase: str, spellings: Mapping[str, str]) -> str:
+    """The pattern of a phrase: each letter with any accent, one or two spaces for each other character."""
+    return "".join(f"[{spellings.get(c, c)}]" if c.isalpha() else "[ \u00a0]{1,2}+" for c in phrase)
 
 
 KINDS: Final[Mapping[str, Finder]] = MappingProxyType(

@@ -198,6 +198,7 @@ def _cost(parts: Sequence[_PatternPart], *, kept: bool = False, looking: bool = 
 
 
 BEYOND: Final = 10**9
+LONGEST_QUOTED: Final = 60
 
 
 def _many(steps: int) -> str:
@@ -213,13 +214,19 @@ def _part_cost(part: _PatternPart, *, kept: bool, looking: bool) -> _Cost:
         raise _UnfitError(f"{_quoted(part)} refers back to a group: write what it repeats once more")
     if part.kind == "repeat":
         return _repeat_cost(part, kept=kept, looking=looking)
-    costs = [
-        _cost(inner, kept=kept or part.kind == "atomic", looking=looking or part.kind == "look") for inner in part.inner
-    ]
+    return _group_cost(part, kept=kept or part.kind == "atomic", looking=looking or part.kind == "look")
+
+
+def _group_cost(part: _PatternPart, *, kept: bool, looking: bool) -> _Cost:
+    """What a group or a choice costs: a look takes no characters, and what is atomic ends in one way only."""
+    costs = [_cost(inner, kept=kept, looking=looking) for inner in part.inner]
     steps = min(sum(cost.steps for cost in costs) + len(costs), BEYOND)
-    least = 0 if part.kind == "look" else min(cost.least for cost in costs)
-    ways = 1 if part.kind in ("look", "atomic") else min(sum(cost.ways for cost in costs), BEYOND)
-    return _Cost(least, ways, steps)
+    if part.kind == "look":
+        return _Cost(0, 1, steps)
+    least = min(cost.least for cost in costs)
+    if part.kind == "atomic":
+        return _Cost(least, 1, steps)
+    return _Cost(least, min(sum(cost.ways for cost in costs), BEYOND), steps)
 
 
 SIMPLE: Final = {"character": _Cost(1, 1, 1), "place": _Cost(0, 1, 1)}
@@ -280,4 +287,6 @@ SAMPLE: Final = "".join(map(chr, (*range(32, 127), *ACCENTED))) + "–…“”"
 
 
 def _quoted(part: _PatternPart) -> str:
-    return f"`{part.written if len(part.written) <= 60 else part.written[:59] + '…'}`"
+    """A part as a message shows it, cut where it is long."""
+    written = part.written
+    return f"`{written}`" if len(written) <= LONGEST_QUOTED else f"`{written[: LONGEST_QUOTED - 1]}…`"

@@ -34,9 +34,8 @@ class _SecretTokens:
     @classmethod
     def of(cls, text: str) -> Self:
         places = [match.span() for match in TOKEN.finditer(text)]
-        marked = not text.isascii() and MARK.search(text)
-        words = [folded(text[a:b]) for a, b in places] if marked else TOKEN.findall(folded(text))
-        return cls(text, places, words, [0, *(after[0] - before[1] for before, after in pairwise(places))])
+        gaps = [after[0] - before[1] for before, after in pairwise(places)]
+        return cls(text, places, _folded_words(text, places), [0, *gaps])
 
     def mirror(self) -> Self:
         """The tokens from the last to the first, each spelt backwards."""
@@ -54,6 +53,13 @@ class _SecretTokens:
         if self.mirrored:
             return start == 0 or self.text.endswith(ELLIPSES, 0, start)
         return end == len(self.text) or self.text.startswith(ELLIPSES, end)
+
+
+def _folded_words(text: str, places: list[Span]) -> list[str]:
+    """The words at some places, folded: all at once where no mark is lost by it, for that is faster."""
+    if not text.isascii() and MARK.search(text):
+        return [folded(text[start:end]) for start, end in places]
+    return TOKEN.findall(folded(text))
 
 
 ELLIPSES: Final = ("…", "...")
@@ -139,12 +145,13 @@ class Secrets:
         return merged(spans)
 
     def _occurrences(self, root: _Branch, tokens: _SecretTokens, *, cut: bool) -> Iterator[Span]:
+        """Where secrets stand, from the first character of one to its last."""
         for first, word in enumerate(tokens.words):
-            if word in root.next or (cut and tokens.cut_after(first)):
-                last = self._reach(root, tokens, first, cut=cut)
-                if last is not None:
-                    ends = tokens.places[first], tokens.places[last]
-                    yield min(ends)[0], max(ends)[1]
+            may_begin = word in root.next or (cut and tokens.cut_after(first))
+            last = self._reach(root, tokens, first, cut=cut) if may_begin else None
+            if last is not None:
+                ends = tokens.places[first], tokens.places[last]
+                yield min(ends)[0], max(ends)[1]
 
     def _reach(self, root: _Branch, tokens: _SecretTokens, first: int, *, cut: bool) -> int | None:
         """The last token of the longest secret (or of a part that the text cuts off) that begins at a token."""
@@ -158,13 +165,8 @@ class Secrets:
                 break
             seen += len(word)
             following = branch.next.get(word)
-            if (
-                cut
-                and not inside
-                and seen >= SHORTEST_PART
-                and tokens.cut_after(n)
-                and (following or branch.has_start(word))
-            ):
+            breaks_off = cut and not inside and seen >= SHORTEST_PART and tokens.cut_after(n)
+            if breaks_off and (following or branch.has_start(word)):
                 return n
             if following is None:
                 break
