@@ -440,3 +440,13 @@ def test_a_question_of_fact_in_another_dress_needs_a_source(query: str) -> None:
 def test_who_asks_for_sources_gets_them_asked_for(query: str) -> None:
     """A sum or a question of philosophy with a wish for sources needs a source."""
     assert need_of(Text(query)).asks_sources
+
+
+@pytest.mark.parametrize("query", ["Dạ con cảm ơn bác sĩ nhiều ạ.", "Cảm ơn cô y tá.", "Em cảm ơn thầy giáo ạ!"])
+def test_thanks_to_somebody_named_by_trade_ask_for_nothing(query: str) -> None:
+    assert not need_of(Text(query)).asks_facts
+
+
+@pytest.mark.parametrize("query", ["Cảm ơn bác sĩ, mấy giờ mở cửa?", "Cảm ơn y tá, liều dùng là bao nhiêu ạ?"])
+def test_a_question_behind_such_thanks_still_asks(query: str) -> None:
+    assert need_of(Text(query)).asks_facts
