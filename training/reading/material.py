@@ -64,6 +64,11 @@ def window_of(texts: Sequence[str]) -> tuple[list[int], list[int]]:
     return [*ids, END], [*places, UNKNOWN]
 
 
+def as_read(claim: str) -> str:
+    """A claim as the package gives it to the model: its stop stands apart."""
+    return f"{claim.rstrip().removesuffix('.')} ."
+
+
 def asked_of(text: str, label: int, spans: Sequence[Sequence[int]] | None, **more: Any) -> Asked:
     """A claim as tokens."""
     encoded = words().encode(text)
@@ -101,7 +106,7 @@ def written(path: Path, copies: bool = True) -> Iterator[tuple[Read, Read | None
                     if number == 0 or claim["label"] != "supported"
                     else None
                 )
-                asked.append(asked_of(claim["text"], LABELS.index(label), spans))
+                asked.append(asked_of(as_read(claim["text"]), LABELS.index(label), spans))
             if number == 0:
                 asked += [
                     asked_of(q["query"], QUESTIONS.index(q["label"]), None, is_question=True)
@@ -124,7 +129,7 @@ def _add_copies(made: Sequence[Read], contexts: Sequence[Any], name: str) -> Non
             for world in (0, 1):
                 holds = world == own
                 asked = asked_of(
-                    text,
+                    as_read(text),
                     LABELS.index("supported" if holds else "not_supported"),
                     [] if holds else None,
                     weight=1.0 if holds else 0.5,
@@ -141,7 +146,7 @@ def public(examples: Iterable[Example], most_claims: int = 6) -> Iterator[Read]:
     for (dataset, passages), found in together.items():
         ids, places = window_of(passages)
         if sum(len(p) for p in passages) < 6 * len(ids):
-            asked = [asked_of(e.claim, LABELS.index(e.label), e.spans) for e in found[:most_claims]]
+            asked = [asked_of(as_read(e.claim), LABELS.index(e.label), e.spans) for e in found[:most_claims]]
             yield Read(ids, places, asked, found[0].lang, dataset, found[0].id)
 
 

@@ -286,7 +286,7 @@ def _said(task: GroundingTask, claim: Claim) -> tuple[str, list[tuple[int, int]]
         places += [(start + k, start + k + 1) if same else (start, end) for k in range(len(plain))]
     opened = said[:1].upper() if len(said[:1].upper()) == 1 else said[:1]
     end = places[-1][1] if places else claim.end
-    return f"{opened}{said[1:]}.", [*places, (end, end)]
+    return f"{opened}{said[1:]} .", [*places, *[(end, end)] * 2]
 
 
 def _decorates(text: str) -> bool:
