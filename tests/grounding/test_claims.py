@@ -33,6 +33,8 @@ def kinds(draft: str, query: str = "What about it?") -> list[str]:
         "Chào mừng năm mới, cửa hàng giảm giá 20% cho mọi khách.",
         "Yes.",
         "- Phobos and Deimos",
+        "I'm an automated assistant, not a human, and the fee is waived.",
+        "Tôi là trợ lý tự động, không phải con người, và phí được miễn.",
     ],
 )
 def test_facts(sentence: str) -> None:
@@ -60,6 +62,10 @@ def test_facts(sentence: str) -> None:
         ("Theo tôi, tên thứ hai nghe hay hơn.", "opinion"),
         ("I am a language model.", "self"),
         ("Tôi là một mô hình ngôn ngữ.", "self"),
+        ("I'm an automated assistant, not a human, and I have no feelings.", "self"),
+        ("I am a chatbot, so I have no body and no memories.", "self"),
+        ("Tôi là trợ lý tự động, không phải con người và không có cảm xúc.", "self"),
+        ("Mình là chatbot, không phải người thật.", "self"),
         ("Which plan do you mean?", "question"),
         ("Bạn muốn hỏi gói nào?", "question"),
         ("Here is what I found:", "announcement"),

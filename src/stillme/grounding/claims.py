@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from stillme.grounding.citations import Marker
-from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words
+from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words, nature_words
 from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
@@ -370,9 +370,11 @@ class _Reader:
             return None
         if "identity" in w.names and "contrast" not in w.names and len(w.content) <= MOST_IN_A_LABEL:
             return SELF
+        words = self.draft.words
+        if "identity" in w.outer_names and all(words[i].lower in nature_words() for i in w.content):
+            return SELF
         if "self" not in w.names:
             return None
-        words = self.draft.words
         of_matter = (i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
         return None if any(words[i].lower not in exchange_words() for i in of_matter) else SELF
 

@@ -100,6 +100,11 @@ def exchange_words() -> frozenset[str]:
     return _words("exchange")
 
 
+def nature_words() -> frozenset[str]:
+    """The words for what somebody is and has: human, feelings, a body."""
+    return _words("nature")
+
+
 def may_assent(draft: Text, first: int, last: int) -> bool:
     """Whether tokens may be read as a yes or a no."""
     denies = any(lower in word_set("polarity", "negation") for lower in draft.lowers[first:last])

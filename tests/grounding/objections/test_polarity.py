@@ -12,7 +12,9 @@ NEGATIONS = [
     pytest.param("Guests may not feed the swans.", "Guests may feed the swans.", True, id="added"),
     pytest.param("Guests may not feed the swans.", "Guests must never feed the swans.", False, id="in other words"),
     pytest.param("The gate is not open.", "The gate is closed.", False, id="made good by an opposite"),
-    pytest.param("The pump has not run out of oil.", "The pump has run out of oil.", True, id="beside a denying phrase of both"),
+    pytest.param(
+        "The pump has not run out of oil.", "The pump has run out of oil.", True, id="beside a denying phrase of both"
+    ),
     pytest.param("The pump has run out of oil.", "The pump has run out of oil.", False, id="a denying phrase of both"),
     pytest.param("Khách được cho thiên nga ăn.", "Khách không được cho thiên nga ăn.", True, id="vi, dropped"),
     pytest.param(
