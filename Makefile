@@ -6,7 +6,7 @@ FILE   ?= examples/wrong-number.json
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
-.PHONY: demo serve test test-browser screenshots check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-questions bench-retrieval bench-service dev clean
+.PHONY: demo serve test test-browser screenshots check unit quick soak release matrix test-training explore test-clients test-deploy test-model docs bench bench-full bench-audit bench-console bench-batch bench-disguises bench-grounding bench-grounding-speed bench-eval bench-questions bench-retrieval bench-service bench-worlds dev clean
 
 demo: $(VENV)/installed ## set up, then verify examples/wrong-number.json (or FILE=...) and show the verdict
 	@$(BIN)/stillme verify --human $(FILE) || test $$? -ge 10
@@ -117,6 +117,10 @@ bench-retrieval: $(VENV)/tested ## measure how well passages are found, on the s
 
 bench-service: $(VENV)/tested ## measure verification over HTTP, beside the call in process and bare echoes
 	$(BIN)/python -m benchmarks.service $(if $(RECORD),--json $(RECORD))
+
+bench-worlds: $(VENV)/tested ## measure who reads: this package, other tools that are installed, and what does not read, on claims in two worlds
+	$(BIN)/pip install --quiet --disable-pip-version-check rouge-score
+	$(BIN)/python -m benchmarks.worlds --json benchmarks/records/worlds.json
 
 dev: $(VENV)/tested ## editable install, for working on the code
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .

@@ -8,6 +8,7 @@
 - `docs/console.md`: how fast its lists are, from `benchmarks/records/console.json`
 - `docs/batch.md`: rows a second and memory, from `benchmarks/records/batch.json`
 - `docs/stock-pipelines.md`: right questions that are refused, from `benchmarks/records/questions.json`
+- `docs/worlds.md`: who reads, from `benchmarks/records/worlds.json`
 - `docs/validators/EthicsAdapter.md`, `ContextInstructions.md`: what they find, from `benchmarks/records/safety.json`
 - `docs/conduct.md`: what rules and classifiers of conduct find, from `benchmarks/records/conduct.json`
 - `docs/security.md`: what wrappings do to a claim, from `benchmarks/records/disguises.json`
@@ -51,6 +52,7 @@ GROUNDING_RECORD = DOCS.parent / "benchmarks" / "records" / "grounding.json"
 SAFETY_RECORD = DOCS.parent / "benchmarks" / "records" / "safety.json"
 CONDUCT_RECORD = DOCS.parent / "benchmarks" / "records" / "conduct.json"
 DISGUISES_RECORD = DOCS.parent / "benchmarks" / "records" / "disguises.json"
+WORLDS_RECORD = DOCS.parent / "benchmarks" / "records" / "worlds.json"
 QUESTIONS_RECORD = DOCS.parent / "benchmarks" / "records" / "questions.json"
 BATCH_RECORD = DOCS.parent / "benchmarks" / "records" / "batch.json"
 NOT_RECORDED = "No run is recorded yet."
@@ -92,6 +94,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "batch.md", filled(DOCS / "batch.md", "measured", "\n".join(batch_tables()))
     stock = DOCS / "stock-pipelines.md"
     yield stock, filled(stock, "questions", "\n".join(questions_table()))
+    yield DOCS / "worlds.md", filled(DOCS / "worlds.md", "compared", "\n".join(worlds_table()))
     yield DOCS / "models.md", filled(DOCS / "models.md", "settings", "\n".join(settings_table(RouterSettings)))
     for name, rows in SAFETY_ROWS.items():
         page = DOCS / "validators" / f"{name}.md"
@@ -212,6 +215,23 @@ def batch_tables() -> Iterator[str]:
         yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB) through two processes:"
         first = f"{long['peak_mb_first_tenth']:,.0f} MiB in the first tenth"
         yield f"all of them together had at most {long['peak_mb']:,.0f} MiB in memory, {first}."
+
+
+def worlds_table() -> Iterator[str]:
+    """What each system reaches on claims in two worlds."""
+    if not WORLDS_RECORD.exists():
+        yield "No run is recorded yet: `make bench-worlds` records one."
+        return
+    record = json.loads(WORLDS_RECORD.read_text(encoding="utf-8"))
+    yield f"Version {record['version']}, {record['documents']} documents in two worlds, data `{record['documents_sha256'][:12]}`.\n"
+    yield "| system | claims | flip | right in both | order | balanced accuracy | band high: right | band high: share |"
+    yield "|---|---|---:|---:|---:|---:|---:|---:|"
+    names = ("both_worlds", "order", "balanced_accuracy", "sure_right", "sure_share")
+    for row in record["rows"]:
+        cells = ("-" if row[name] is None else f"{row[name]:.1%}" for name in names)
+        yield f"| {row['system']} | {row['group']} | {row['claims']} | {' | '.join(cells)} |"
+    if record["left_out"]:
+        yield f"\nNot installed where this was measured: {', '.join(record['left_out'])}."
 
 
 def questions_table() -> Iterator[str]:
