@@ -590,7 +590,7 @@ class Wrapping:
         return self._attribution(start, end) or self._unlisted_tag(start, end) or self._talk_behind(first, end)
 
     def _is_meant(self, i: int) -> bool:
-        """Whether somebody is spoken of and not to: 'dành cho cô chú nhé'."""
+        """Whether somebody is spoken of and not to, as in 'for the two of you'."""
         addressed = _words("addressed")
         return self.draft.lowers[i] in addressed and self.draft.lowers[i - 1] in _words("governing") | addressed
 

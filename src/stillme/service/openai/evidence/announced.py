@@ -1,4 +1,4 @@
-"""Context that a sentence announces: 'Answer from the following context:', 'Use the documents below.', 'Dựa vào tài liệu sau:'.
+"""Context that a sentence announces: 'Answer from the following context:', 'Use the documents below.'.
 
 It begins behind that sentence's colon, at a rule of dashes or the like, or at the next paragraph. It ends at the rule that closes it, at a
 heading such as 'Question:', or with the text. That is for what an application writes: nothing here is looked for in a user's message.

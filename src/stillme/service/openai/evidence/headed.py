@@ -1,4 +1,4 @@
-"""Context below a heading of its own: 'Context:', 'Documents:', 'Ngữ cảnh:', up to the next heading such as 'Question:' or to the end."""
+"""Context below a heading of its own: 'Context:', 'Documents:', up to the next heading such as 'Question:' or to the end."""
 
 from __future__ import annotations
 

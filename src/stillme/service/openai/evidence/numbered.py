@@ -1,4 +1,4 @@
-"""Chunks under numbers: '[1] …', 'Document 1: …', 'Nguồn 1: …', and '1. …' where it is known that chunks stand there."""
+"""Chunks under numbers: '[1] …', 'Document 1: …', and '1. …' where it is known that chunks stand there."""
 
 from __future__ import annotations
 
