@@ -118,7 +118,15 @@ class Extractive:
         if said is not None:
             return [_own_words(said, language)]
         found = chosen_sentences(evidence, language)
-        return _written(found, evidence, language) if found else [_own_words("nothing", language)]
+        if not found or _is_unanswered(evidence):
+            return [_own_words("nothing", language)]
+        return _written(found, evidence, language)
+
+
+def _is_unanswered(evidence: Evidence) -> bool:
+    """Whether the passages leave the question unanswered, as the model reads them: a sentence beside the point is no answer."""
+    read = evidence.question_reading
+    return read is not None and read.is_unanswered
 
 
 def chosen_sentences(evidence: Evidence, language: str) -> list[ChosenSentence]:
