@@ -104,3 +104,26 @@ def test_a_marker_counts_for_both_sides_of_a_semicolon() -> None:
 def test_an_opinion_asked_for_needs_no_opinion_word() -> None:
     """The question makes it one."""
     assert kinds("The second name sounds warmer.", "Which name do you like better?") == ["opinion"]
+
+
+@pytest.mark.parametrize(
+    ("query", "draft", "kind"),
+    [
+        ("Do you ever get tired?", "As an AI, I don't get tired.", "self"),
+        (
+            "Which religion do you believe in?",
+            "I'm a language model, so I follow no religion and can't choose one for you.",
+            "self",
+        ),
+        ("Bạn có biết buồn không?", "Tôi là một mô hình ngôn ngữ nên không biết buồn hay vui.", "self"),
+        ("Are you a real person?", "No, I'm an AI assistant.", "self"),
+        ("Bạn là người thật à?", "Dạ không, em là trợ lý ảo ạ.", "self"),
+        ("Are you a real person?", "Yes.", "fact"),
+        ("Do you ever get tired?", "I don't, and the Orion plan costs 40 euros.", "fact"),
+        ("Do you have a body?", "The pump has two valves.", "fact"),
+        ("Do you sell insurance?", "I am an assistant, and we sell travel insurance.", "fact"),
+    ],
+)
+def test_what_an_assistant_answers_to_a_question_about_itself(query: str, draft: str, kind: str) -> None:
+    """What is asked of the assistant and answered in the first person needs no source; figures, names and other matters do."""
+    assert kinds(draft, query) == [kind]

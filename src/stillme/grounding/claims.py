@@ -47,6 +47,7 @@ LEAST_ANSWERS: Final = 2
 MOST_IN_AN_OPTION: Final = 4
 MOST_IN_A_SIGNATURE: Final = 6
 # What is asked here needs no source, and what is answered is a view or a pleasantry, as long as it states nothing that one could know.
+ASSISTANT: Final = "assistant"
 TALK: Final = frozenset({"opinion", "philosophy", "chitchat", "greeting", "thanks"})
 WRITTEN_FOR_USER: Final = frozenset({"creative", "rewrite", "code"})
 
@@ -168,7 +169,7 @@ class _Reader:
     def claim(self, s: Sentence, own: tuple[Marker, ...], index: int) -> Claim:
         """What a sentence says, and what it cites."""
         wrapping = Wrapping(self.draft, s.first, s.last, self.silent, self.asked, self.known)
-        assents = self._assents(wrapping)
+        assents = self._assents(wrapping) and not self._tells_its_nature(wrapping)
         kind = FACT if assents else self._kind(wrapping, s, own)
         first, last = wrapping.first, wrapping.last
         if kind == FACT and wrapping.content and "refusal" in wrapping.names:
@@ -373,10 +374,22 @@ class _Reader:
         words = self.draft.words
         if "identity" in w.outer_names and all(words[i].lower in nature_words() for i in w.content):
             return SELF
+        if self.asked.kind == ASSISTANT and self._speaks_of_itself(w):
+            return SELF
         if "self" not in w.names:
             return None
         of_matter = (i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
         return None if any(words[i].lower not in exchange_words() for i in of_matter) else SELF
+
+    def _tells_its_nature(self, w: Wrapping) -> bool:
+        """Whether a yes or no to a question about the assistant says in the same breath what it is: the bare word is judged."""
+        return self.asked.kind == ASSISTANT and "identity" in w.outer_names
+
+    def _speaks_of_itself(self, w: Wrapping) -> bool:
+        """Whether a sentence in the first person names nothing that one could look up: a question about the assistant asks for no more."""
+        spoken = (self.draft.lowers[i] for i in range(*w.outer))
+        is_own = not word_set("conduct", "first_person").isdisjoint(spoken) or "self" in w.outer_names
+        return is_own and self._is_talk(w) and not self._has_known(w)
 
     def _is_fragment(self, w: Wrapping, cites: bool) -> str | None:
         """A few words that state nothing and name nothing of what the sources or the question speak of: 'The team', 'Enjoy!'"""
