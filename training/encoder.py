@@ -33,6 +33,40 @@ class Shape:
         return asdict(self)
 
 
+class Apart:
+    """The claims of each row one by one: from b x ... to b*c t ... and back."""
+
+    def __init__(self, places: Tensor, owners: Tensor) -> None:
+        b, c, t = places.shape
+        x = owners.shape[1]
+        rows = torch.arange(b, device=places.device).unsqueeze(1)
+        self.size = (b, c, t, x)
+        # Of each place of each claim the token, counted over all rows; of each token its place.
+        self.tokens = (places.clamp(min=0).view(b, c * t) + rows * x).view(-1)
+        first = places[..., 0].clamp(min=0).gather(1, owners.clamp(min=0))
+        within = torch.arange(x, device=places.device).unsqueeze(0) - first
+        self.of_tokens = (owners.clamp(min=0) * t + within.clamp(min=0, max=t - 1) + rows * (c * t)).view(-1)
+        self.hidden = torch.where(places < 0, HIDDEN_FROM, 0.0).view(b * c, 1, 1, t)
+
+    def split(self, values: Tensor, heads: int) -> Tensor:
+        """Vectors of tokens (b x d) by claim and head (b*c h t e)."""
+        b, c, t, x = self.size
+        d = values.shape[-1]
+        return values.reshape(b * x, d)[self.tokens].view(b * c, t, heads, d // heads).transpose(1, 2)
+
+    def joined(self, values: Tensor) -> Tensor:
+        """What each token of each claim has (b*c h t n), by row (b h x n)."""
+        b, c, t, x = self.size
+        h, n = values.shape[1], values.shape[-1]
+        return values.transpose(1, 2).reshape(b * c * t, h * n)[self.of_tokens].view(b, x, h, n).transpose(1, 2)
+
+    def again(self, values: Tensor) -> Tensor:
+        """The way back from `joined`: b h x n to b*c h t n."""
+        b, c, t, x = self.size
+        h, n = values.shape[1], values.shape[-1]
+        return values.transpose(1, 2).reshape(b * x, h * n)[self.tokens].view(b * c, t, h, n).transpose(1, 2)
+
+
 class Layer(nn.Module):
     """One post-norm transformer layer."""
 
@@ -57,6 +91,14 @@ class Layer(nn.Module):
         mixed = mixed.transpose(1, 2).reshape(asking.shape)
         asking = self.aln(asking + self.ao(mixed))
         return cast(Tensor, self.oln(asking + self.fo(functional.gelu(self.fi(asking)))))
+
+    def apart(self, states: Tensor, claims: Apart) -> Tensor:
+        """New vectors for tokens (b x d) that look only at those of their own claim."""
+        q, k, v = (claims.split(part(states), self.heads) for part in (self.q, self.k, self.v))
+        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=claims.hidden.to(q.dtype))
+        mixed = claims.joined(mixed).transpose(1, 2).reshape(states.shape)
+        states = self.aln(states + self.ao(mixed))
+        return cast(Tensor, self.oln(states + self.fo(functional.gelu(self.fi(states)))))
 
     def _split(self, values: Tensor) -> Tensor:
         batch, length, hidden = values.shape

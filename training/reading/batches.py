@@ -12,7 +12,7 @@ from torch import Tensor
 from stillme.models.matches import CLAIM_MARKS, WINDOW_MARKS
 from stillme.models.words import PAD
 from training.examples import LABELS, NOT_SUPPORTED, UNSUPPORTED
-from training.reading.material import FOLD, UNKNOWN, Asked, Read, marked
+from training.reading.material import FOLD, UNKNOWN, Asked, Read, marked, with_some_made
 from training.reading.model import Rows
 from training.reading.states import HALF, States
 
@@ -22,6 +22,8 @@ OTHERS_POOLED = 1024
 WINDOW_TOKENS_AT_ONCE = 2400
 MOST_OTHERS, LEAST_OTHERS = 32, 2
 STRANGE_CLAIMS = 5
+# How many of the claims that are made of others a document has in one epoch.
+MOST_MADE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +99,19 @@ def epoch(
     documents: Sequence[Pair], others: Sequence[Read], size: int, wanted: int, chance: random.Random
 ) -> list[Step]:
     """Every written document once, `size` at a time, and `wanted` windows of other sets, those of like length together."""
-    steps = [*_written(chance.sample(documents, len(documents)), size)]
+    steps = [*_written(chance.sample(documents, len(documents)), size, chance)]
     steps += _of_others(chance.sample(others, min(len(others), wanted)))
     chance.shuffle(steps)
     return steps
 
 
-def _written(documents: Sequence[Pair], size: int) -> Iterator[Step]:
+def _written(documents: Sequence[Pair], size: int, chance: random.Random) -> Iterator[Step]:
     for start in range(0, len(documents), POOLED * size):
         pool = sorted(documents[start : start + POOLED * size], key=lambda pair: len(pair[0].ids))
         for at in range(0, len(pool), size):
             step = Step([], [])
-            for one, other in pool[at : at + size]:
+            for pair in pool[at : at + size]:
+                one, other = with_some_made(pair, MOST_MADE, chance)
                 if other is not None:
                     step.worlds.append((len(step.reads), len(step.reads) + 1))
                 step.reads.extend(read for read in (one, other) if read is not None)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from stillme.models.matches import matches_of
 from stillme.models.words import END, START, words
-from training.examples import LABELS, Example
+from training.examples import CONTRADICTED, LABELS, SUPPORTED, UNSUPPORTED, Example
 from training.text import sentences
 
 QUESTIONS = ("answerable", "unanswerable", "ambiguous")
 UNKNOWN = -1
 MOST_WINDOW, MOST_CLAIM = 398, 110
+LEAST_COPIED, MOST_COPIED = 5, 30
+MADE_WEIGHT = 0.6
+MOST_COPIES = 4
+STOPS = (". ", "; ")
+JOINTS = {"en": (*STOPS, ", and "), "vi": (*STOPS, ", và ")}
+# Words that a sentence begins with and that have a small letter elsewhere: of others nobody knows.
+OPENING = frozenset(
+    {"The", "A", "An", "In", "On", "At", "From", "If", "Only", "No", "All", "It", "They", "For", "Each", "Every"}
+)
 
 
 FOLD = words().folded
@@ -31,8 +40,8 @@ class Asked:
     is_question: bool = False
     weight: float = 1.0
     tokens: list[int] | None = None
-    partner: int = UNKNOWN
-    """Its place among the claims of the other world."""
+    is_made: bool = False
+    """Made of what is written: a sentence of one world that the other has not, or two claims in one."""
     key: int = UNKNOWN
 
 
@@ -115,27 +124,63 @@ def written(path: Path, copies: bool = True) -> Iterator[tuple[Read, Read | None
             made.append(Read(ids, places, asked, document["lang"], "written", document["id"]))
         if copies and len(made) == 2:
             _add_copies(made, contexts, document["id"])
+            _add_joined(made, claims, labels, document["id"])
         yield made[0], made[1] if len(made) == 2 else None
 
 
 def _add_copies(made: Sequence[Read], contexts: Sequence[Any], name: str) -> None:
-    """One sentence of each world that the other has not, as a claim in both; where it should stand, before the questions."""
+    """The sentences of each world that the other has not, as claims in both; where they should stand, before the questions."""
     chance = random.Random(name)
     texts = [[s["text"][a:b] for s in context for a, b in sentences(s["text"])] for context in contexts]
+    at = sum(not asked.is_question for asked in made[0].asked)
     for own, other in ((0, 1), (1, 0)):
-        only = [text for text in texts[own] if text not in texts[other] and 6 <= len(text.split()) <= 24]
-        if only:
-            text = chance.choice(only)
+        only = [t for t in texts[own] if t not in texts[other] and LEAST_COPIED <= len(t.split()) <= MOST_COPIED]
+        for text in chance.sample(only, min(MOST_COPIES, len(only))):
             for world in (0, 1):
                 holds = world == own
-                asked = asked_of(
-                    as_read(text),
-                    LABELS.index("supported" if holds else "not_supported"),
-                    [] if holds else None,
-                    weight=1.0 if holds else 0.5,
-                )
-                at = sum(not a.is_question for a in made[world].asked)
-                made[world].asked.insert(at, asked)
+                label = LABELS.index("supported" if holds else "not_supported")
+                spans: list[Sequence[int]] | None = [] if holds else None
+                made[world].asked.insert(at, asked_of(as_read(text), label, spans, weight=MADE_WEIGHT, is_made=True))
+
+
+def _add_joined(made: Sequence[Read], claims: Sequence[Any], labels: Sequence[Sequence[str]], name: str) -> None:
+    """Two claims as one, in both worlds: supported where both are. An answer seldom says one thing in a sentence."""
+    chance = random.Random(name)
+    at = sum(not asked.is_question for asked in made[0].asked)
+    for lang, joints in JOINTS.items():
+        own = [n for n, claim in enumerate(claims) if claim["lang"] == lang]
+        right, wrong = ([n for n in own if (labels[0][n] == SUPPORTED) is holds] for holds in (True, False))
+        for some, others in ((right, right), (wrong, wrong), (right, wrong), (wrong, right)):
+            if not some or not others or len({*some, *others}) < 2:
+                continue
+            one = chance.choice(some)
+            other = chance.choice([n for n in others if n != one])
+            text = _joined(claims[one]["text"], claims[other]["text"], chance.choice(joints))
+            for world, of_world in zip(made, labels, strict=True):
+                both = {of_world[one], of_world[other]}
+                label = next(label for label in (CONTRADICTED, UNSUPPORTED, SUPPORTED) if label in both)
+                joined = asked_of(as_read(text), LABELS.index(label), None, weight=MADE_WEIGHT, is_made=True)
+                world.asked.insert(at, joined)
+
+
+def _joined(one: str, other: str, joint: str) -> str:
+    """Two sentences as one, or one behind the other."""
+    if joint not in STOPS and other.split(" ", maxsplit=1)[0] in OPENING:
+        other = other[:1].lower() + other[1:]
+    return f"{one.rstrip().removesuffix('.')}{joint}{other}"
+
+
+def with_some_made(pair: tuple[Read, Read | None], most: int, chance: random.Random) -> tuple[Read, Read | None]:
+    """The document with at most so many of the claims that were made of others, the same ones in both worlds."""
+    made = [n for n, asked in enumerate(pair[0].asked) if asked.is_made]
+    left_out = set(made) - set(chance.sample(made, min(most, len(made))))
+
+    def thinned(read: Read) -> Read:
+        kept = [n for n in range(len(read.asked)) if n not in left_out]
+        return replace(read, asked=[read.asked[n] for n in kept], marks=[read.marks[n] for n in kept])
+
+    one, other = pair
+    return thinned(one), thinned(other) if other else None
 
 
 def public(examples: Iterable[Example], most_claims: int = 6) -> Iterator[Read]:

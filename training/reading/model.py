@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stillme.models.matches import CLAIM_MARKS, WINDOW_MARKS
-from training.encoder import HIDDEN_FROM, Encoder, Layer, Shape
+from training.encoder import HIDDEN_FROM, Apart, Encoder, Layer, Shape
 
 LOWER = 6
 # What may hold between a token of a claim and one of its window, by place.
@@ -51,20 +51,21 @@ class ReadingLayer(Layer):
         super().__init__(shape)
         self.pair = nn.Parameter(torch.zeros(shape.heads, PAIRS))
 
-    def read(self, claims: Tensor, window: Tensor, pairs: Tensor, hidden: Tensor) -> Tensor:
-        """`claims` (b x d) after looking at `window` (b w d) and themselves; `pairs` is b p x*(w+x), `hidden` b 1 x*(w+x)."""
+    def read(self, claims: Tensor, window: Tensor, pairs: Tensor, unseen: Tensor, apart: Apart) -> Tensor:
+        """`claims` (b x d) after each looked at `window` (b w d) and at itself; `pairs` is b p x*w, `unseen` b 1 1 w."""
         b, x, d = claims.shape
-        h = self.heads
+        h, w = self.heads, window.shape[1]
         e = d // h
-        seen = torch.cat([window, claims], 1)
-        k = seen.shape[1]
-        asked = (self.q(claims) * e**-0.5).view(b, x, h, e).transpose(1, 2).reshape(b * h, x, e)
-        keys = self.k(seen).view(b, k, h, e).permute(0, 2, 3, 1).reshape(b * h, e, k)
-        values = self.v(seen).view(b, k, h, e).transpose(1, 2).reshape(b * h, k, e)
-        bias = (self.pair.to(pairs.dtype) @ pairs + hidden).view(b * h, x, k)
-        looks = torch.baddbmm(bias, asked.to(pairs.dtype), keys.to(pairs.dtype)).softmax(-1)
-        mixed = (looks @ values).view(b, h, x, e).transpose(1, 2).reshape(b, x, d)
-        claims = self.aln(claims + self.ao(mixed))
+        asked, own_keys, own_values = self.q(claims) * e**-0.5, self.k(claims), self.v(claims)
+        keys = self.k(window).view(b, w, h, e).permute(0, 2, 3, 1)
+        values = self.v(window).view(b, w, h, e).transpose(1, 2)
+        bias = (self.pair.to(pairs.dtype) @ pairs).view(b, h, x, w) + unseen
+        beside = asked.view(b, x, h, e).transpose(1, 2).to(pairs.dtype) @ keys.to(pairs.dtype) + bias
+        within = apart.split(asked, h).to(pairs.dtype) @ apart.split(own_keys, h).transpose(-1, -2).to(pairs.dtype)
+        looks = torch.cat([beside, apart.joined(within + apart.hidden.to(pairs.dtype))], -1).softmax(-1)
+        mixed = (looks[..., :w] @ values.to(looks.dtype)).transpose(1, 2).reshape(b, x, d)
+        own = apart.again(looks[..., w:]) @ apart.split(own_values, h).to(looks.dtype)
+        claims = self.aln(claims + self.ao(mixed + apart.joined(own).transpose(1, 2).reshape(b, x, d)))
         return self.oln(claims + self.fo(functional.gelu(self.fi(claims))))
 
 
@@ -91,10 +92,11 @@ class Reader(nn.Module):
         kinds = rows.is_question.long().gather(1, rows.owners.clamp(min=0))
         claims = rows.states + self.claim_marks(rows.marks) + self.of_kind(kinds)
         pairs = self.pairs(rows).flatten(2).to(rows.states.dtype)
-        hidden = self.hidden(rows).flatten(1).unsqueeze(1).to(rows.states.dtype)
+        unseen = torch.where(rows.window_ids == PAD, HIDDEN_FROM, 0.0)[:, None, None, :].to(rows.states.dtype)
+        apart = Apart(rows.places, rows.owners)
         claims = self.dropout(claims).to(rows.states.dtype)
         for layer in self.upper:
-            claims = layer.read(claims, rows.window_states, pairs, hidden)
+            claims = layer.read(claims, rows.window_states, pairs, unseen, apart)
         return self.judged(claims.float(), rows.places)
 
     def finished(self, rows: Rows, read: int, texts: Tensor) -> Rows:
@@ -107,10 +109,9 @@ class Reader(nn.Module):
         first = texts.unique()
         window, claims = rows.window_states, rows.states[first]
         unseen = torch.where(rows.window_ids == PAD, HIDDEN_FROM, 0.0)[:, None, None, :].to(window.dtype)
-        own = rows.owners[first]
-        apart = torch.where(own.unsqueeze(2) != own.unsqueeze(1), HIDDEN_FROM, 0.0).unsqueeze(1).to(window.dtype)
+        apart = Apart(rows.places[first], rows.owners[first])
         for layer in self.lower.layers[read:]:
-            window, claims = layer(window, unseen), layer(claims, apart)
+            window, claims = layer(window, unseen), layer.apart(claims, apart)
         return replace(rows, window_states=window, states=claims[torch.searchsorted(first, texts)])
 
     def judged(self, claims: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -125,7 +126,7 @@ class Reader(nn.Module):
         return self.claim_head(pooled), self.question_head(pooled), self.token_head(self.dropout(claims)).squeeze(-1)
 
     def pairs(self, rows: Rows) -> Tensor:
-        """What holds between each token of the claims and each it might see (b p x w+x); nothing within a claim."""
+        """What holds between each token of the claims and each it might see of the window (b p x w)."""
         ours, theirs = rows.ids.unsqueeze(2), rows.window_ids.unsqueeze(1)
         before, after = shifted(rows.ids, 1).unsqueeze(2), shifted(rows.ids, -1).unsqueeze(2)
         same = (ours == theirs) & (ours > LAST_MARK)
@@ -135,17 +136,9 @@ class Reader(nn.Module):
         marked = rows.window_marks.gather(
             1, rows.owners.clamp(min=0)[:, :, None, None].expand(-1, -1, *rows.window_marks.shape[2:])
         )  # b x m w
-        to_window = torch.cat(
+        return torch.cat(
             [torch.stack([same.float(), follows.float(), precedes.float(), like], 1), marked.transpose(1, 2)], 1
         )
-        return functional.pad(to_window, (0, rows.ids.shape[1]))
-
-    def hidden(self, rows: Rows) -> Tensor:
-        """Zero where a token of the claims may look, very low elsewhere (b x w+x)."""
-        own = rows.owners
-        apart = (own.unsqueeze(2) != own.unsqueeze(1)) | (own.unsqueeze(1) < 0)
-        unseen = (rows.window_ids == PAD).unsqueeze(1).expand(-1, own.shape[1], -1)
-        return torch.cat([unseen, apart], 2) * HIDDEN_FROM
 
 
 def shifted(ids: Tensor, by: int) -> Tensor:

@@ -16,7 +16,7 @@ from training.encoder import Shape
 from training.examples import LABELS
 from training.reading.batches import Pair, collated, epoch, estranged
 from training.reading.export import LOWER, UPPER, example, export
-from training.reading.material import marked, written
+from training.reading.material import marked, with_some_made, written
 from training.reading.measuring import measured
 from training.reading.model import Reader, Rows
 from training.reading.start import new_reader, shipped_reader
@@ -81,8 +81,29 @@ def test_the_same_places_hold_the_same_claims_in_both_worlds(documents: list[Pai
     assert [LABELS[a.label] for a in claims[:2]] == ["supported", "contradicted"]
     assert [LABELS[a.label] for a in other.asked[:2]] == ["contradicted", "supported"]
     assert [asked.is_question for asked in one.asked][-1]
-    assert LABELS[other.asked[2].label] == "supported"
-    assert LABELS[one.asked[2].label] == "not_supported"
+    made = [(LABELS[a.label], LABELS[b.label]) for a, b in zip(claims, other.asked, strict=True) if a.is_made]
+    assert {("supported", "not_supported"), ("not_supported", "supported")} < set(made)
+
+
+def test_two_claims_in_one_are_supported_where_both_are(documents: list[Pair]) -> None:
+    """One that holds beside one that does not is contradicted, in either world."""
+    one, other = documents[0]
+    assert other is not None
+    pairs = [(LABELS[a.label], LABELS[b.label]) for a, b in zip(one.asked, other.asked, strict=False) if a.is_made]
+
+    assert [pair for pair in pairs if "not_supported" not in pair] == [("contradicted", "contradicted")] * 2
+
+
+def test_what_is_made_of_claims_is_drawn_anew_for_each_epoch(documents: list[Pair]) -> None:
+    """At most so many, the same in both worlds, everything that was written beside them."""
+    one, other = with_some_made(documents[0], 2, random.Random(1))
+    assert other is not None
+    whole = documents[0][0]
+
+    assert sum(asked.is_made for asked in one.asked) == 2 < sum(asked.is_made for asked in whole.asked)
+    assert [asked.ids for asked in one.asked if not asked.is_question] == [asked.ids for asked in other.asked]
+    assert [asked for asked in one.asked if not asked.is_made] == [asked for asked in whole.asked if not asked.is_made]
+    assert len(one.marks) == len(one.asked)
 
 
 def test_tokens_without_support_are_known_where_the_writer_marked_them(documents: list[Pair]) -> None:
@@ -144,7 +165,7 @@ def test_a_step_learns_and_is_measured(documents: list[Pair], tmp_path: Path) ->
     assert float(losses(reader, step, found)["claim"].detach()) < before
     assert all(torch.equal(value, lower[name]) for name, value in reader.lower.state_dict().items())
     row = json.loads((tmp_path / "curve.jsonl").read_text("utf-8"))
-    assert row["held"]["all"] == measured(reader, documents, found)["all"]
+    assert row["held"]["all"] == measured(training.mean, documents, found)["all"]
     assert torch.load(tmp_path / "last.pt", weights_only=True)["step"] == training.steps
 
 
@@ -152,6 +173,7 @@ def test_the_export_says_what_the_reader_says_and_gives_it_back(reader: Reader, 
     """Up to what int8 weights explain; what is read back from the files is what runs."""
     export(reader, tmp_path)
     back = shipped_reader(tmp_path).eval()
+    torch.manual_seed(7)
     inputs = example()
     names = [f.name for f in fields(Rows)]
     upper = onnxruntime.InferenceSession(str(tmp_path / UPPER), providers=["CPUExecutionProvider"])
@@ -166,7 +188,7 @@ def test_the_export_says_what_the_reader_says_and_gives_it_back(reader: Reader, 
     with torch.no_grad():
         for theirs, ours, exact in zip(ran, back(Rows(*inputs)), reader(Rows(*inputs)), strict=True):
             assert np.allclose(theirs, ours.numpy(), atol=1e-3)
-            assert np.allclose(theirs, exact.numpy(), atol=0.4)
+            assert np.abs(theirs - exact.numpy()).mean() < 0.3
         seen = back.lower(text, places, places * 0, torch.zeros(1, 1, 1, 11))
         assert np.allclose(states, seen.numpy(), atol=1e-3)
 
