@@ -293,3 +293,26 @@ def test_a_button_that_may_say_something_does_not_go_out(guard: Guard) -> None:
 
     assert "cá mập" not in (found.safe_response or "")
     assert found.claims[-1].status == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("query", "draft"),
+    [
+        (
+            "Who repairs the boiler on Friday?",
+            "Sorry, the documents I have do not tell who is on duty that day. Please ask at the desk.",
+        ),
+        (
+            "Ai sửa nồi hơi hôm thứ Sáu?",
+            "Xin lỗi, tài liệu tôi có không cho biết ai trực hôm đó. Bạn vui lòng hỏi quầy tiếp đón.",
+        ),
+    ],
+)
+def test_a_refusal_that_is_taken_for_talk_is_a_refusal(query: str, draft: str) -> None:
+    """It is no answer without a claim, which a question of fact would refuse."""
+    passages = [{"source_id": "a", "text": "The boiler is drained once a year. Nồi hơi được xả mỗi năm một lần."}]
+
+    verdict = Guard(policy="lite").verify({"query": query, "draft_answer": draft, "retrieved_context": passages})
+
+    assert verdict.decision == "answer"
+    assert not verdict.verified

@@ -220,7 +220,9 @@ class _Reader:
             return other
         if self._announces(w, s, cites):
             return "announcement"
-        return "courtesy" if not cites and not self._is_tag(s) and self._only_talks(w) else FACT
+        if cites or self._is_tag(s) or not self._only_talks(w):
+            return FACT
+        return "refusal" if "refusal" in w.outer_names else "courtesy"
 
     def _is_tag(self, s: Sentence) -> bool:
         """Whether a sentence is the tag of an element whose name says something: it is no talk."""

@@ -230,6 +230,9 @@ class Wrapping:
         return "announcement" if self._is_about_the_answer() else None
 
     def _of_peeled(self) -> str | None:
+        """What the words that were taken away do; a refusal that was taken for talk is one all the same."""
+        if "refusal" in self.outer_names:
+            return KINDS["refusal"]
         return next((KINDS[name] for name in KINDS if name in self.peeled), None)
 
     def _only_polite(self) -> str | None:
