@@ -2,7 +2,8 @@
 
 A sentence is chosen by how much of the question it speaks of, by whether it holds what the question asks for (a date, a figure,
 a name) and, where that leaves it in doubt, by how near it is to the question in meaning. One that speaks of "it" comes with the
-sentence before it. Nothing is added, so what is said is in the documents; but facts are not joined, counted or compared: where that is
+sentence before it. Where the shipped model reads that the passages do not answer the question, nothing is read out. Nothing is
+added, so what is said is in the documents; but facts are not joined, counted or compared: where that is
 needed, a language model has to be asked.
 """
 
