@@ -9,18 +9,18 @@ and what the model says, each the best over all passages: more context never tak
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 
+from stillme.grounding.claim_parts import ClaimPart, claim_parts
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import ExactGrounder, GroundingTask, Judgement, Quote, Status
 from stillme.grounding.passage_windows import Shelf, Window
 from stillme.grounding.statements import Statement
 from stillme.languages import has
-from stillme.models import CLAIM_TOKENS, Group, Scored, grounding_model, model_id, thresholds, words
+from stillme.models import Group, Scored, grounding_model, model_id, thresholds
 from stillme.stopping import watched
 
 __all__ = [
@@ -48,8 +48,6 @@ MOST_TOKENS: Final = 20_000
 SPEAKS_OF_IT: Final = 0.5
 UNREAD: Final = "; the model did not read everything: over grounding.most_tokens"
 FIGURES: Final = frozenset({"figure"})
-# What may stand at the end of a claim and says nothing.
-CLOSING: Final = frozenset(".,;:!?…。！？-–—()[]\"'“”‘’«»")
 # What nearness and word order say of natural text is wrong as often as right, and so is another name in the place of one that
 # the passage has elsewhere: the model reads those claims.
 DOUBTFUL: Final = frozenset({"roles", "binding", "name elsewhere"})
@@ -98,14 +96,6 @@ def joining() -> Joining:
 
 
 @dataclass(frozen=True, slots=True)
-class _CascadePart:
-    """A claim, or a part of one that is longer than the model takes: its tokens and their characters in the draft."""
-
-    ids: tuple[int, ...]
-    offsets: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Read:
     """What exact features and the model see of a claim: a judgement, the log odds of support, and how much each token lacks it."""
 
@@ -123,7 +113,7 @@ class _Case:
     statement: Statement
     exact: Judgement
     shelf: Shelf
-    parts: list[_CascadePart]
+    parts: list[ClaimPart]
     is_settled: bool = False
     """Exact features have decided, and only what the claim cites is in question."""
     unread: int = 0
@@ -191,7 +181,7 @@ class CascadeGrounder:
                 if self._is_open(task, claim, exact):
                     statement = task.draft.statements[claim.index]
                     settled = self._exact_first and is_settled(exact)
-                    cases[n, k] = _Case(claim, statement, exact, shelf, _parts(task, claim), settled)
+                    cases[n, k] = _Case(claim, statement, exact, shelf, claim_parts(task, claim), settled)
         _read(cases.values(), lambda case: case.is_supported or case.is_settled)
         for (n, k), case in cases.items():
             judged[n][k] = _judgement(case)
@@ -201,7 +191,7 @@ class CascadeGrounder:
         """What both see of each claim that the model can read, before it is joined: what the joining is fitted on."""
         shelf, judged = Shelf(task.library, self._most_tokens), self._exact.judge([task])[0]
         cases = [
-            _Case(claim, task.draft.statements[claim.index], exact, shelf, _parts(task, claim))
+            _Case(claim, task.draft.statements[claim.index], exact, shelf, claim_parts(task, claim))
             for claim, exact in zip(task.claims, judged, strict=True)
             if task.library.places
         ]
@@ -253,45 +243,6 @@ def is_settled(exact: Judgement) -> bool:
 def _cites_another(claim: Claim, exact: Judgement) -> bool:
     """Whether the claim is supported, but not by what it cites, as far as exact features see."""
     return bool(claim.cited) and set(claim.cited).isdisjoint(exact.passages)
-
-
-def _parts(task: GroundingTask, claim: Claim) -> list[_CascadePart]:
-    """What the claim says, without markers, markup and what leads in to it, in equal parts that the model can take."""
-    said, places = _said(task, claim)
-    encoded = words().encode(said)
-    offsets = tuple((places[a][0], places[b - 1][1]) for a, b in encoded.offsets)
-    count = math.ceil(len(encoded.ids) / CLAIM_TOKENS) or 1
-    size = math.ceil(len(encoded.ids) / count) or 1
-    starts = range(0, max(1, len(encoded.ids)), size)
-    return [_CascadePart(encoded.ids[n : n + size], offsets[n : n + size]) for n in starts]
-
-
-def _said(task: GroundingTask, claim: Claim) -> tuple[str, list[tuple[int, int]]]:
-    """The claim as a sentence of its own, with a capital and a full stop, and for each character its place in the draft.
-
-    However it was led in to or laid out, the model reads the same: what stands around a claim changes no verdict.
-    """
-    text, skipped = task.draft.text, task.draft.skipped
-    tokens = [i for i in range(claim.first, claim.last) if i not in skipped]
-    while tokens and (text.words[tokens[-1]].text in CLOSING or _decorates(text.words[tokens[-1]].text)):
-        tokens.pop()
-    said, places = "", list[tuple[int, int]]()
-    for n, i in enumerate(tokens):
-        plain = text.tokens[i]
-        start, end = text.starts[i], text.ends[i]
-        apart = n > 0 and (bool(text.gaps[i]) or tokens[n - 1] != i - 1)
-        said += (" " if apart else "") + plain
-        same = len(plain) == end - start
-        places += [(start, start)] * apart
-        places += [(start + k, start + k + 1) if same else (start, end) for k in range(len(plain))]
-    opened = said[:1].upper() if len(said[:1].upper()) == 1 else said[:1]
-    end = places[-1][1] if places else claim.end
-    return f"{opened}{said[1:]} .", [*places, *[(end, end)] * 2]
-
-
-def _decorates(text: str) -> bool:
-    """Whether a token is a picture and no sign that belongs to a figure."""
-    return bool(text) and text not in "°%" and unicodedata.category(text[0]) in ("So", "Sk", "Mn", "Cf")
 
 
 # reading
@@ -350,9 +301,9 @@ def _score(asked: Sequence[tuple[_Case, Window]]) -> None:
 
 
 def _together(
-    parts: Sequence[tuple[_Case, Window, _CascadePart]],
-) -> Iterable[list[tuple[_Case, Window, _CascadePart]]]:
-    some: list[tuple[_Case, Window, _CascadePart]] = []
+    parts: Sequence[tuple[_Case, Window, ClaimPart]],
+) -> Iterable[list[tuple[_Case, Window, ClaimPart]]]:
+    some: list[tuple[_Case, Window, ClaimPart]] = []
     for part in parts:
         if some and sum(len(p.ids) + 2 for _, _, p in [*some, part]) > CLAIM_TOKENS_TOGETHER:
             yield some

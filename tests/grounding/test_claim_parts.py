@@ -1,0 +1,48 @@
+"""Claims as the model reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from stillme.evidence import Evidence
+from stillme.grounding.claim_parts import claim_parts
+from stillme.models import CLAIM_TOKENS, words
+
+SOURCE = "Tools are lent for three weeks."
+
+
+def ids_of(draft: str) -> list[tuple[int, ...]]:
+    task = Evidence.of("How long?", draft, [SOURCE]).grounding_task
+    return [part.ids for part in claim_parts(task, task.claims[0])]
+
+
+@pytest.mark.parametrize(
+    ("draft", "read"),
+    [
+        pytest.param("Tools are lent for a month", "Tools are lent for a month .", id="a stop"),
+        pytest.param("tools are **lent** for a month [1].", "Tools are lent for a month .", id="markers, markup and a small letter"),
+        pytest.param("Tools are lent for 21 days.", "Tools are lent for three weeks .", id="a measure as the source writes it"),
+    ],
+)  # fmt: skip
+def test_what_is_read(draft: str, read: str) -> None:
+    """A sentence of its own, however it is laid out."""
+    assert ids_of(draft) == [words().encode(read).ids]
+
+
+def test_a_long_claim_is_read_in_parts() -> None:
+    """Nothing of it goes unread, and no part is longer than the model takes."""
+    found = ids_of("Tools are lent " + "to the people of the village and " * 40 + "nobody else.")
+
+    assert len(found) > 1
+    assert all(len(ids) <= CLAIM_TOKENS for ids in found)
+
+
+def test_each_token_has_its_place_in_the_draft() -> None:
+    """The characters of a measure that is read otherwise are those of the draft."""
+    draft = "Tools are lent for 21 days."
+    task = Evidence.of("How long?", draft, [SOURCE]).grounding_task
+
+    places = claim_parts(task, task.claims[0])[0].offsets
+
+    assert all(0 <= start <= end <= len(draft) for start, end in places)
+    assert {draft[start:end] for start, end in places if draft[start:end].startswith("21")} == {"21 days"}
