@@ -29,6 +29,37 @@ def test_what_is_read(draft: str, read: str) -> None:
     assert ids_of(draft) == [words().encode(read).ids]
 
 
+@pytest.mark.parametrize(
+    ("draft", "read"),
+    [
+        pytest.param(
+            "The small room costs 40 euros [1], while the large one costs 90 [2].",
+            ["The small room costs 40 euros .", "The large one costs 90 ."],
+            id="two things beside each other",
+        ),
+        pytest.param(
+            "Phòng nhỏ giá 40 nghìn đồng [1], còn phòng lớn giá 90 nghìn đồng.",
+            ["Phòng nhỏ giá 40 nghìn đồng .", "Phòng lớn giá 90 nghìn đồng ."],
+            id="in Vietnamese",
+        ),
+        pytest.param(
+            "The small room is let to members, but not on Sundays or holidays.",
+            ["The small room is let to members, but not on Sundays or holidays ."],
+            id="what has no subject stays with its clause",
+        ),
+        pytest.param(
+            "The room is free for members while stocks of keys last.",
+            ["The room is free for members while stocks of keys last ."],
+            id="a condition stays",
+        ),
+        pytest.param("Yes, but the large one costs 90.", ["Yes, but the large one costs 90 ."], id="a clause of one word"),
+    ],
+)  # fmt: skip
+def test_clauses(draft: str, read: list[str]) -> None:
+    """Two clauses that each say something are read one by one, each as a sentence."""
+    assert ids_of(draft) == [words().encode(each).ids for each in read]
+
+
 def test_a_long_claim_is_read_in_parts() -> None:
     """Nothing of it goes unread, and no part is longer than the model takes."""
     found = ids_of("Tools are lent " + "to the people of the village and " * 40 + "nobody else.")

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import GroundingTask
 from stillme.grounding.restating import restated
+from stillme.grounding.statements import Reading
+from stillme.languages import has, word_set
 from stillme.models import CLAIM_TOKENS, words
+from stillme.text.tokens import Text
 
 __all__ = ["ClaimPart", "claim_parts"]
 
+# A clause of fewer words says too little to be judged alone.
+LEAST_WORDS: Final = 4
 # What may stand at the end of a claim and says nothing.
 CLOSING: Final = frozenset(".,;:!?…。！？-–—()[]\"'“”‘’«»")
 
@@ -27,25 +33,65 @@ class ClaimPart:
 
 
 def claim_parts(task: GroundingTask, claim: Claim) -> list[ClaimPart]:
-    """What the claim says, without markers, markup and what leads in to it, in equal parts that the model can take."""
-    said, places = _said(task, claim)
+    """What the claim says, without markers, markup and what leads in to it: its clauses, in parts that the model can take."""
+    return [part for tokens in _clauses(task, claim) for part in _parts(*_said(task, claim, tokens))]
+
+
+def _parts(said: str, places: Sequence[tuple[int, int]]) -> Iterator[ClaimPart]:
+    """A text in equal parts that the model can take."""
     encoded = words().encode(said)
     offsets = tuple((places[a][0], places[b - 1][1]) for a, b in encoded.offsets)
     count = math.ceil(len(encoded.ids) / CLAIM_TOKENS) or 1
     size = math.ceil(len(encoded.ids) / count) or 1
-    starts = range(0, max(1, len(encoded.ids)), size)
-    return [ClaimPart(encoded.ids[n : n + size], offsets[n : n + size]) for n in starts]
+    for n in range(0, max(1, len(encoded.ids)), size):
+        yield ClaimPart(encoded.ids[n : n + size], offsets[n : n + size])
 
 
-def _said(task: GroundingTask, claim: Claim) -> tuple[str, list[tuple[int, int]]]:
-    """The claim as a sentence of its own, with a capital and a full stop, and for each character its place in the draft.
+def _clauses(task: GroundingTask, claim: Claim) -> list[list[int]]:
+    """The tokens of each clause that says something of its own: two short claims are read better than a long one."""
+    text, skipped = task.draft.text, task.draft.skipped
+    clauses: list[list[int]] = [[]]
+    for i in range(claim.first, claim.last):
+        if (
+            _opens_clause(task.draft, i, claim.last)
+            and _is_long(text, clauses[-1])
+            and _is_long(text, range(i, claim.last))
+        ):
+            clauses.append([])
+        if i not in skipped and (clauses[-1] or len(clauses) == 1 or not _joins(text, i)):
+            clauses[-1].append(i)
+    return clauses
+
+
+def _opens_clause(draft: Reading, at: int, last: int) -> bool:
+    """Whether a clause begins behind this token: a semicolon, or a comma and a word that sets one thing beside another."""
+    text = draft.text
+    if text.tokens[at] == ";":
+        return True
+    if text.tokens[at] != "," or at + 2 >= last or text.lowers[at + 1] not in word_set("grammar", "clause_joints"):
+        return False
+    subject = text.words[at + 2]
+    if subject.capital or subject.number or has(draft.language, "accents"):
+        return True
+    return subject.lower in word_set("grammar", "determiners") | word_set("grammar", "pronouns")
+
+
+def _joins(text: Text, at: int) -> bool:
+    return not text.words[at].word or text.lowers[at] in word_set("grammar", "clause_joints")
+
+
+def _is_long(text: Text, tokens: Iterable[int]) -> bool:
+    return sum(text.words[i].word for i in tokens) >= LEAST_WORDS
+
+
+def _said(task: GroundingTask, claim: Claim, tokens: list[int]) -> tuple[str, list[tuple[int, int]]]:
+    """Tokens as a sentence of its own, with a capital and a full stop, and for each character its place in the draft.
 
     However it was led in to or laid out, the model reads the same: what stands around a claim changes no verdict.
     """
-    text, skipped = task.draft.text, task.draft.skipped
-    tokens = [i for i in range(claim.first, claim.last) if i not in skipped]
+    text = task.draft.text
     while tokens and (text.words[tokens[-1]].text in CLOSING or _decorates(text.words[tokens[-1]].text)):
-        tokens.pop()
+        tokens = tokens[:-1]
     otherwise = restated(task.draft.statements[claim.index], task.library)
     said, places, done = "", list[tuple[int, int]](), 0
     for n, i in enumerate(tokens):
