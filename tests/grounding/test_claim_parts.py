@@ -52,7 +52,22 @@ def test_what_is_read(draft: str, read: str) -> None:
             ["The room is free for members while stocks of keys last ."],
             id="a condition stays",
         ),
-        pytest.param("Yes, but the large one costs 90.", ["Yes, but the large one costs 90 ."], id="a clause of one word"),
+        pytest.param(
+            "The small room costs 40 euros [1] and the large one costs 90 [1].",
+            ["The small room costs 40 euros .", "The large one costs 90 ."],
+            id="two things with a source each",
+        ),
+        pytest.param(
+            "Phòng nhỏ giá 40 nghìn đồng [1], phòng lớn giá 90 nghìn đồng [1].",
+            ["Phòng nhỏ giá 40 nghìn đồng .", "Phòng lớn giá 90 nghìn đồng ."],
+            id="two things with a source each in Vietnamese",
+        ),
+        pytest.param(
+            "The small room can be booked by members [1] and used until the evening [1].",
+            ["The small room can be booked by members and used until the evening ."],
+            id="a second verb stays with its subject",
+        ),
+        pytest.param("Cheap, but the large one costs 90.", ["Cheap, but the large one costs 90 ."], id="a clause of one word"),
     ],
 )  # fmt: skip
 def test_clauses(draft: str, read: list[str]) -> None:

@@ -18,6 +18,7 @@ from stillme.text.tokens import Text
 
 __all__ = ["ClaimPart", "claim_parts"]
 
+MARKER_ENDS: Final = frozenset("])】")
 # A clause of fewer words says too little to be judged alone.
 LEAST_WORDS: Final = 4
 # What may stand at the end of a claim and says nothing.
@@ -64,20 +65,32 @@ def _clauses(task: GroundingTask, claim: Claim) -> list[list[int]]:
 
 
 def _opens_clause(draft: Reading, at: int, last: int) -> bool:
-    """Whether a clause begins behind this token: a semicolon, or a comma and a word that sets one thing beside another."""
+    """Whether a clause begins here: at a semicolon, or with two of a citation before, a comma, and a word that sets things side by side."""
     text = draft.text
     if text.tokens[at] == ";":
         return True
-    if text.tokens[at] != "," or at + 2 >= last or text.lowers[at + 1] not in word_set("grammar", "clause_joints"):
-        return False
-    subject = text.words[at + 2]
-    if subject.capital or subject.number or has(draft.language, "accents"):
+    is_cited = at - 1 in draft.skipped and text.tokens[at - 1] in MARKER_ENDS
+    first = at + (text.tokens[at] == ",")
+    joined = first < last and _is_joint(text, first, "clause_joints", *(["parting"] if is_cited else []))
+    signs = (is_cited, first > at, joined)
+    return sum(signs) > 1 and first + joined < last and _may_be_subject(draft, first + joined)
+
+
+def _may_be_subject(draft: Reading, at: int) -> bool:
+    """Whether a clause can begin with a word; where verbs do not tell, any word may."""
+    word = draft.text.words[at]
+    if word.capital or word.number or has(draft.language, "accents"):
         return True
-    return subject.lower in word_set("grammar", "determiners") | word_set("grammar", "pronouns")
+    return word.lower in word_set("grammar", "determiners") | word_set("grammar", "pronouns")
+
+
+def _is_joint(text: Text, at: int, *lists: str) -> bool:
+    return any(text.lowers[at] in word_set("grammar", name) for name in lists)
 
 
 def _joins(text: Text, at: int) -> bool:
-    return not text.words[at].word or text.lowers[at] in word_set("grammar", "clause_joints")
+    """Whether a token only leads in to a clause."""
+    return not text.words[at].word or _is_joint(text, at, "clause_joints", "parting")
 
 
 def _is_long(text: Text, tokens: Iterable[int]) -> bool:
