@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
-from itertools import chain, compress
+from collections.abc import Set as AbstractSet
+from itertools import compress, count
 from typing import Final, TypeVar
 
 from stillme.contract import RetrievedPassage
@@ -34,14 +35,6 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 Said = tuple[str, str | None, str | None, str | None]
 """A text with its title, address and timestamp."""
 Places = dict[T, set[int]]
-
-
-def _places(rows: Iterable[tuple[int, Iterable[T]]]) -> Places[T]:
-    found: defaultdict[T, set[int]] = defaultdict(set)
-    for number, keys in rows:
-        for key in set(keys):
-            found[key].add(number)
-    return dict(found)
 
 
 class PassageContent:
@@ -87,31 +80,40 @@ class PassageContent:
         return [word.lower for word in self.text.words if word.word]
 
     @lazy
-    def _ranges(self) -> list[tuple[int, slice]]:
-        """The tokens of each sentence by its number, and what stands between sentences as BETWEEN."""
-        found, at = list[tuple[int, slice]](), 0
-        for number, s in enumerate(self.sentences):
-            found += ((BETWEEN, slice(at, s.first)), (number, slice(s.first, s.last)))
-            at = s.last
-        return [*found, (BETWEEN, slice(at, len(self.text)))]
+    def _stems(self) -> list[str]:
+        return list(map(STEM, self.text.words))
 
     @lazy
-    def by_stem(self) -> Places[str]:
-        """For each stem the sentences it stands in."""
-        stems = list(map(STEM, self.text.words))
-        return _places((number, stems[tokens]) for number, tokens in self._ranges)
+    def _firsts(self) -> list[int]:
+        return [sentence.first for sentence in self.sentences]
 
-    @lazy
-    def by_folded(self) -> Places[str]:
-        """For each word with accents, as it looks without them, the sentences it stands in."""
-        words = self.text.words
-        return _places((number, [w.folded for w in words[tokens] if w.accented]) for number, tokens in self._ranges)
+    def _sentence_of(self, token: int) -> int:
+        """The number of the sentence that a token stands in, or BETWEEN."""
+        number = bisect_right(self._firsts, token) - 1
+        return number if number >= 0 and token < self.sentences[number].last else BETWEEN
 
-    @lazy
-    def by_concept(self) -> Places[int]:
-        """For each concept the sentences that express it."""
-        concepts = text_concepts(self.text)
-        return _places((number, chain.from_iterable(concepts[tokens])) for number, tokens in self._ranges)
+    def saying(self, stems: AbstractSet[str]) -> Places[str]:
+        """The sentences that each of these stems stands in."""
+        found = defaultdict[str, set[int]](set)
+        for i in compress(count(), map(stems.__contains__, self._stems)):
+            found[self._stems[i]].add(self._sentence_of(i))
+        return found
+
+    def saying_with_accents(self, folded: AbstractSet[str]) -> Places[str]:
+        """The sentences in which words stand that carry accents, and that look like one of these without them."""
+        found = defaultdict[str, set[int]](set)
+        for i, word in enumerate(self.text.words):
+            if word.accented and word.folded in folded:
+                found[word.folded].add(self._sentence_of(i))
+        return found
+
+    def expressing(self, concepts: AbstractSet[int]) -> Places[int]:
+        """The sentences that express each of these concepts."""
+        found, meant = defaultdict[int, set[int]](set), text_concepts(self.text)
+        for i in compress(count(), meant):
+            for concept in concepts.intersection(meant[i]):
+                found[concept].add(self._sentence_of(i))
+        return found
 
     @lazy
     def capitalised(self) -> frozenset[str]:

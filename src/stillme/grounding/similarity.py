@@ -287,18 +287,28 @@ def read(query: Text, terms: Sequence[int], passage: Passage) -> QuestionShare:
 def _held(query: Text, terms: Sequence[int], passage: Passage) -> dict[int, set[int]]:
     """For each term the passage's sentences that say it, BETWEEN among them (and HEADING where its heading does)."""
     words, content = query.words, passage.content
-    held = {i: set(content.by_stem.get(words[i].stem, ())) for i in terms}
+    stems = frozenset(words[i].stem for i in terms)
+    said = content.saying(stems)
+    held = {i: set(said.get(words[i].stem, ())) for i in terms}
     if not query.accented and passage.text.accented:
+        folded = content.saying_with_accents(stems)
         for i in terms:
-            held[i] |= content.by_folded.get(words[i].stem, NOWHERE)
+            held[i] |= folded.get(words[i].stem, NOWHERE)
     titled = {form for word in passage.heading.words for form in (word.stem, word.folded)}
-    meant = text_concepts(query)
     for i, places in held.items():
         if words[i].stem in titled:
             places.add(HEADING)
-        if not places:
-            places.update(*(content.by_concept.get(concept, NOWHERE) for concept in meant[i]))
+    _add_meant(query, [i for i in terms if not held[i]], passage, held)
     return held
+
+
+def _add_meant(query: Text, unsaid: Sequence[int], passage: Passage, held: dict[int, set[int]]) -> None:
+    """Add where the passage says in other words what it does not say as such."""
+    meant = text_concepts(query) if unsaid else []
+    wanted = frozenset(concept for i in unsaid for concept in meant[i])
+    expressed = passage.content.expressing(wanted) if wanted else {}
+    for i in unsaid:
+        held[i].update(*(expressed.get(concept, NOWHERE) for concept in meant[i]))
 
 
 def missing_terms(query: Text, terms: Sequence[int], library: Library, enough: float = 1.0) -> list[str]:
