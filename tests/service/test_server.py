@@ -97,6 +97,17 @@ def trail(where: str | Path) -> tuple[list[str], bool]:
         return ids, check_store(store, store.keyring).is_complete
 
 
+def test_the_collector_of_garbage_leaves_alone_what_a_process_has_loaded(tmp_path: Path) -> None:
+    """And it looks for circles less often than once a request."""
+    asked = "import gc; from stillme.service.server import settle; settle(); print(gc.get_freeze_count(), *gc.get_threshold())"
+
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    frozen, *threshold = map(int, said.stdout.split())
+    assert frozen > 10_000
+    assert threshold[0] >= 50_000
+
+
 def test_it_serves_and_ends_on_a_signal(tmp_path: Path) -> None:
     """No keys, no network, no database server; Ctrl-C or SIGTERM ends it with code 0 or by that signal."""
     with process(tmp_path / "data") as (url, served):

@@ -111,7 +111,7 @@ class PassageContent:
         """The sentences that express each of these concepts."""
         found, meant = defaultdict[int, set[int]](set), text_concepts(self.text)
         for i in compress(count(), meant):
-            for concept in concepts.intersection(meant[i]):
+            for concept in concepts & set(meant[i]):
                 found[concept].add(self._sentence_of(i))
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from stillme.grounding.passage import MOST_BYTES, Passage
 from stillme.grounding.passage_cache import SizedCache
@@ -18,6 +18,8 @@ __all__ = ["Library", "PassageIndex", "indexes"]
 
 Readings = tuple[tuple[Reading, Reading], ...]
 """Of each passage its text and its heading, as they are read."""
+Key = TypeVar("Key", str, int)
+Places = dict[Key, tuple[int, ...]]
 
 
 class PassageIndex:
@@ -29,22 +31,14 @@ class PassageIndex:
         self.places: list[tuple[int, Statement]] = [(n, s) for n, r in enumerate(self.readings) for s in r.statements]
 
     @lazy
-    def index(self) -> dict[str, list[int]]:
+    def index(self) -> Places[str]:
         """For each stem the places of the statements that hold it, in order."""
-        index: defaultdict[str, list[int]] = defaultdict(list)
-        for place, (_, statement) in enumerate(watched(self.places)):
-            for stem in statement.stems:
-                index[stem].append(place)
-        return dict(index)
+        return _places(statement.stems for _, statement in watched(self.places))
 
     @lazy
-    def meanings(self) -> dict[int, list[int]]:
+    def meanings(self) -> Places[int]:
         """For each concept the places of the statements that express it, in order."""
-        meanings: dict[int, list[int]] = {}
-        for place, (_, statement) in enumerate(watched(self.places)):
-            for concept in statement.concepts:
-                meanings.setdefault(concept, []).append(place)
-        return meanings
+        return _places(statement.concepts for _, statement in watched(self.places))
 
     @lazy
     def accented_stems(self) -> list[tuple[str, str]]:
@@ -59,6 +53,15 @@ class PassageIndex:
     def titled(self) -> frozenset[str]:
         """The stems of the headings."""
         return frozenset(word.stem for heading in self.headings for word in heading.text.words)
+
+
+def _places(rows: Iterable[Iterable[Key]]) -> Places[Key]:
+    """Where each key stands; rows of numbers as tuples, which the collector of garbage need not look at again and again."""
+    found: defaultdict[Key, list[int]] = defaultdict(list)
+    for place, keys in enumerate(rows):
+        for key in keys:
+            found[key].append(place)
+    return dict(zip(found, map(tuple, found.values()), strict=True))
 
 
 def _characters(read: Readings) -> int:
@@ -85,12 +88,12 @@ class Library:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
 
     @property
-    def index(self) -> dict[str, list[int]]:
+    def index(self) -> Places[str]:
         """For each stem the places of the statements that hold it, in order."""
         return self.shared.index
 
     @property
-    def meanings(self) -> dict[int, list[int]]:
+    def meanings(self) -> Places[int]:
         """For each concept the places of the statements that express it, in order."""
         return self.shared.meanings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -200,13 +200,14 @@ def _upstream(settings: ServiceSettings, models: RouterSettings) -> OpenAICompat
         raise InputError(f"STILLME_UPSTREAM_URL, STILLME_UPSTREAM_API_KEY: {error}") from None
 
 
-def create_app(parts: Parts) -> ASGIApp:
-    """The application over its parts."""
+def create_app(parts: Parts, on_warm: Callable[[], None] = lambda: None) -> ASGIApp:
+    """The application over its parts; `on_warm` is called once all is loaded that every request uses."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         sys.setswitchinterval(SWITCH_S)
         await parts.pool.run(parts.warm_up)
+        on_warm()
         for follower in (parts.checkpoints, parts.signing):
             if follower is not None:
                 follower.start()
