@@ -17,6 +17,7 @@ Band = Literal["low", "medium", "high"]
 BANDS: Final[tuple[Band, ...]] = ("low", "medium", "high")
 # The outcomes by which a hard gate changes the decision, by what the policy does on errors.
 DECIDING: Final = {"refuse": frozenset(("flagged", "errored")), "deliver": frozenset(("flagged",))}
+RAN: Final = frozenset(("passed", "flagged"))
 STRICTNESS: Final = {Decision.ANSWER: 0, Decision.ASK_CLARIFY: 1, Decision.REFUSE: 2}
 
 
@@ -53,16 +54,18 @@ def decide(
 def _codes(findings: Sequence[Finding], decision: Decision) -> tuple[str, ...]:
     """The reason codes, each once; those of an answer are warnings, and the first of them says so."""
     codes = tuple(dict.fromkeys(str(f.reason) for f in findings if f.reason))
-    if codes and decision is Decision.ANSWER:
-        return (Reason.PASSED_WITH_WARNINGS.value, *codes)
-    return codes
+    is_warned = bool(codes) and decision is Decision.ANSWER
+    return (Reason.PASSED_WITH_WARNINGS.value, *codes) if is_warned else codes
 
 
 def strictest(hard: Sequence[tuple[str, Decision]], *, forgives: bool) -> Decision:
     """What hard findings come to, each a code and what it asks for; those of weak evidence alone may be forgiven."""
-    if forgives and {code for code, _ in hard} <= WEAK_EVIDENCE:
+    if not hard:
         return Decision.ANSWER
-    return max([decision for _, decision in hard], key=STRICTNESS.__getitem__, default=Decision.ANSWER)
+    codes, decisions = zip(*hard, strict=True)
+    if forgives and WEAK_EVIDENCE.issuperset(codes):
+        return Decision.ANSWER
+    return max(decisions, key=STRICTNESS.__getitem__)
 
 
 def asked(outcome: str, code: str) -> Decision:
@@ -78,12 +81,17 @@ def _decides(finding: Finding, policy: Policy) -> bool:
 
 def _verified(findings: Sequence[Finding], *, claims_made: bool, claims_needed: bool) -> bool:
     """No hard gate errored, something was checked, and factual claims went past a validator that judges them."""
-    if ("errored", Gate.HARD) in {(f.outcome, f.gate) for f in findings}:
+    if any(map(_is_crashed_gate, findings)):
         return False
-    ran = [f for f in findings if f.outcome in ("passed", "flagged")]
+    checks = [f for f in findings if f.outcome in RAN]
     if claims_made:
-        return any(f.judges_claims for f in ran)
-    return bool(ran) and not claims_needed
+        return any(f.judges_claims for f in checks)
+    return bool(checks) and not claims_needed
+
+
+def _is_crashed_gate(finding: Finding) -> bool:
+    """Whether a validator that may refuse could not be run."""
+    return finding.outcome == "errored" and finding.gate is Gate.HARD
 
 
 def band(probability: float, policy: Policy) -> Band:

@@ -92,16 +92,11 @@ class Evidence:
         generation_confidence: float | None = None,
     ) -> Evidence:
         """Evidence from plain texts: what the spec's `ValidatorChain.run` and the tests of a validator need."""
-        given = tuple(
-            p if isinstance(p, RetrievedPassage) else RetrievedPassage(source_id=str(n), text=p)
-            for n, p in enumerate(passages, 1)
-        )
-        turns = tuple(Turn(role="user", content=text) for text in conversation)
         request = VerifyRequest(
             query=query,
             draft_answer=draft,
-            retrieved_context=given,
-            conversation=turns,
+            retrieved_context=tuple(_numbered(n, p) for n, p in enumerate(passages, 1)),
+            conversation=tuple(Turn(role="user", content=text) for text in conversation),
             generation_confidence=generation_confidence,
         )
         return cls(request, as_of)
@@ -245,29 +240,31 @@ class Evidence:
 
     def _without_lead_ins(self, found: Conduct) -> Conduct:
         """The same without what is taken for a danger only as long as it is led in to."""
-        suspected = {s.sentence.start for s in found.of("given")}
-        starts, ends = self.draft.starts, self.draft.ends
-        led = (
-            [c for c in self.claims if c.start in suspected and c.factual and starts[c.first] > c.start]
-            if suspected
-            else []
-        )
+        suspected = _starts_of_dangers(found)
+        led = [claim for claim in self.factual_claims if self._is_led_in_to(claim, suspected)] if suspected else []
         if not led:
             return found
-        cores = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in led]
-        still = {s.sentence.start for s in self._judge_conduct(cores).of("given")}
-        spans = [claim.span for claim, core in zip(led, cores, strict=True) if core.start not in still]
+        cores = [self._core(claim) for claim in led]
+        dangers = _starts_of_dangers(self._judge_conduct(cores))
+        spans = [claim.span for claim, core in zip(led, cores, strict=True) if core.start not in dangers]
         return found.outside(spans, DANGER)
+
+    def _is_led_in_to(self, claim: Claim, suspected: set[int]) -> bool:
+        """Whether a claim stands in a suspected sentence behind words that lead in to it."""
+        return claim.start in suspected and self.draft.starts[claim.first] > claim.start
+
+    def _core(self, claim: Claim) -> Sentence:
+        """What a claim says, without what leads in to it."""
+        starts, ends = self.draft.starts, self.draft.ends
+        return Sentence(claim.first, claim.last, starts[claim.first], ends[claim.last - 1])
 
     @lazy
     def claims(self) -> list[Claim]:
         """Every sentence of the draft as a claim, factual or not."""
         headings = [Text(f"{p.given.title or ''} \n {p.source_id} \n {p.given.url or ''}") for p in self.passages]
         known = known_from(self.library.index.keys(), headings, self._talks)
-        settled = self._beginning.claims if self._beginning else []
-        found = find_claims(
-            self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known, settled[: self._settled]
-        )
+        settled = self._beginning.claims[: self._settled] if self._beginning else []
+        found = find_claims(self.draft, self.draft_sentences, self.markers, self.hidden, self.asked, known, settled)
         return [replace(c, kind="computed") if self._is_computed(c) else c for c in found]
 
     @property
@@ -302,23 +299,30 @@ class Evidence:
         """Where a claim ends before talk that runs on without a stop, as a character of the draft."""
         if self._may_answer(claim, claim.first, claim.last) or self.embed is None:
             return None
-        last = next(
-            i + 1 for i in range(claim.last - 1, claim.first - 1, -1) if i not in self.hidden or i == claim.first
-        )
-        start = run_on_talk(self.embed, self.draft, claim.first, last, self._matter)
+        start = run_on_talk(self.embed, self.draft, claim.first, self._end_of_words(claim), self._matter)
         return None if start is None else self.draft.ends[start - 1]
+
+    def _end_of_words(self, claim: Claim) -> int:
+        """Where a claim ends without the marks and citations behind it."""
+        last = claim.last
+        while last > claim.first + 1 and last - 1 in self.hidden:
+            last -= 1
+        return last
 
     def manners(self, token: int) -> Claim | None:
         """The sentence of a token, if it only minds its manners and something that is supported stands beside it."""
-        own = next(
-            (c for c, s in zip(self.claims, self.draft_sentences, strict=True) if s.first <= token < s.last), None
-        )
+        own = self._claim_at(token)
         if own is None or own.factual or self.embed is None or self._may_answer(own, own.first, own.last):
             return None
-        sentence = self.draft_sentences[own.index]
         if not any(judged.supported for judged in self.judgements):
             return None
+        sentence = self.draft_sentences[own.index]
         return own if is_manners(self.embed, self.draft, sentence.first, sentence.last, self._matter) else None
+
+    def _claim_at(self, token: int) -> Claim | None:
+        """The claim in whose sentence a token stands."""
+        pairs = zip(self.claims, self.draft_sentences, strict=True)
+        return next((claim for claim, s in pairs if s.first <= token < s.last), None)
 
     def _may_answer(self, claim: Claim, first: int, last: int) -> bool:
         """Whether a claim cites, or may say yes or no to the question, or cannot be read by the classifier: it is no remark then."""
@@ -342,8 +346,8 @@ class Evidence:
     @shared
     def asked(self) -> Asked:
         """What the question is about."""
-        kind = "facts" if self.need.asks_facts and self.need.kind != "opinion" else self.need.kind
-        wants_opinion = (kind == "facts" and asks_for_opinion(self.query)) or kind == "philosophy"
+        kind = self.need.kind
+        wants_opinion = kind == "philosophy" or (kind == "facts" and asks_for_opinion(self.query))
         return asked_by(self.query, "opinion" if wants_opinion else kind)
 
     @lazy
@@ -392,8 +396,7 @@ class Evidence:
 
     def checked(self, judgements: list[Judgement]) -> list[Judgement]:
         """The judgements of a grounder, if they are that: one for each claim, each with a probability as its score."""
-        sound = isinstance(judgements, list) and all(isinstance(j, Judgement) for j in judgements)
-        if not sound or len(judgements) != len(self.factual_claims):
+        if not _are_judgements(judgements) or len(judgements) != len(self.factual_claims):
             raise BackendError(f"{self.grounder.id} did not judge each of {len(self.factual_claims)} claims once")
         unsound = next((j for j in judgements if not _is_sound(j)), None)
         if unsound is not None:
@@ -426,8 +429,7 @@ class Evidence:
     @lazy
     def draft_reading(self) -> Reading:
         """The draft read for alignment: of each sentence what it says, without what leads in to it."""
-        starts, ends = self.draft.starts, self.draft.ends
-        said = [Sentence(c.first, c.last, starts[c.first], ends[c.last - 1]) for c in self.claims]
+        said = [self._core(claim) for claim in self.claims]
         settled = self._settled_statements(said)
         if self.earlier is not None:
             self.earlier.keep(self)
@@ -506,7 +508,7 @@ class Evidence:
         """Whether a passage, a title or a timestamp states a figure; where it is written with the same digits is asked first."""
         checkpoint()
         index, places = self.library.index, self.library.places
-        written = {w.stem for w in self.draft.words[quantity.first : quantity.last] if w.content}
+        written = {word.stem for word in self.draft.content(quantity.first, quantity.last)}
         likely = (places[place][1] for stem in sorted(written) for place in index.get(stem, ()))
         others = (statement for reading in self._by_use for statement in reading.statements)
         return any(agrees(quantity, q) for statement in chain(likely, others) for q in statement.quantities)
@@ -532,6 +534,11 @@ class Evidence:
         texts = [self.query.words, *(self.draft.words[c.first : c.last] for c in self.factual_claims)]
         stems = {w.stem for words in texts for w in words if w.content and not w.number}
         return [c for c in self.conflicts if not stems.isdisjoint(w.stem for w in Text(c.about).words)]
+
+
+def _starts_of_dangers(conduct: Conduct) -> set[int]:
+    """Where the sentences begin that a classifier takes for a danger."""
+    return {suspicion.sentence.start for suspicion in conduct.of("given")}
 
 
 class EarlierDrafts:
@@ -585,6 +592,18 @@ class _Sources:
         if added not in self._shelves:
             self._shelves[added] = _Shelf(self, self.names | added)
         return self._shelves[added]
+
+
+def _numbered(number: int, passage: str | RetrievedPassage) -> RetrievedPassage:
+    """A passage; a plain text is known by its number."""
+    if isinstance(passage, RetrievedPassage):
+        return passage
+    return RetrievedPassage(source_id=str(number), text=passage)
+
+
+def _are_judgements(given: object) -> bool:
+    """Whether a grounder gave what a grounder gives."""
+    return isinstance(given, list) and all(isinstance(each, Judgement) for each in given)
 
 
 def _is_sound(judged: Judgement) -> bool:

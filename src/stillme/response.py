@@ -164,12 +164,16 @@ def _question(ruling: Ruling, evidence: Evidence, policy: Policy) -> str:
     words = _wording(evidence.language)["clarify"]
     reasons = {f.reason for f in ruling.decisive}
     if Reason.AMBIGUOUS_QUERY in reasons and evidence.ambiguity is not None:
-        ambiguity = evidence.ambiguity
-        return str(words[_asked_as(ambiguity)]).format(
-            options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"]),
-            word=_shortened(ambiguity.word),
-        )
+        return _question_of_meaning(evidence.ambiguity, words)
     return str(words["conflict"]).format(statements="; ".join(dict.fromkeys(_both_sides(evidence))))
+
+
+def _question_of_meaning(ambiguity: Ambiguity, words: Mapping[str, str]) -> str:
+    """Which of the things it may mean the question means."""
+    return words[_asked_as(ambiguity)].format(
+        options=_listed([_shortened(o.label) for o in ambiguity.options], words["and"]),
+        word=_shortened(ambiguity.word),
+    )
 
 
 def _both_sides(evidence: Evidence) -> Iterator[str]:

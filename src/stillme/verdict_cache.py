@@ -7,6 +7,7 @@ import json
 import threading
 import uuid
 from collections import OrderedDict
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ __all__ = ["Recall"]
 
 # Ids tell requests apart for those who keep them; no policy and no validator of ours looks at them.
 IDS: Final[dict[str, Any]] = {"request_id": True, "metadata": {"session_id"}}
-ATOMS: Final = (str, bool, float, type(None))
+WRITABLE: Final = (str, float, type(None), list, tuple)
 MOST_BITS: Final = 4_096  # a longer integer is not written as JSON
 
 
@@ -71,12 +72,23 @@ def _is_plain(request: VerifyRequest) -> bool:
     left: list[Any] = [extra for extra in extras if extra]
     while left:
         value = left.pop()
-        if isinstance(value, dict):
-            if not all(type(key) is str for key in value):
-                return False
-            left += value.values()
-        elif isinstance(value, list | tuple):
-            left += value
-        elif not isinstance(value, ATOMS) and not (isinstance(value, int) and value.bit_length() <= MOST_BITS):
+        if not _is_writable(value):
             return False
+        left += _items(value)
     return True
+
+
+def _is_writable(value: object) -> bool:
+    """Whether JSON has a form for a value, whatever stands in it."""
+    if isinstance(value, dict):
+        return all(type(key) is str for key in value)
+    if isinstance(value, int):
+        return value.bit_length() <= MOST_BITS
+    return isinstance(value, WRITABLE)
+
+
+def _items(value: object) -> Iterable[object]:
+    """The values that stand in a value."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()

@@ -56,9 +56,14 @@ class Suspicion(NamedTuple):
     score: float
 
     @property
-    def tokens(self) -> tuple[int, int]:
-        """Its token range."""
-        return self.sentence.first, self.sentence.last
+    def first(self) -> int:
+        """Its first token."""
+        return self.sentence.first
+
+    @property
+    def last(self) -> int:
+        """The token behind it."""
+        return self.sentence.last
 
 
 class Conduct(NamedTuple):

@@ -6,13 +6,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from stillme.languages import compiled, load, word_set
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Sentence, Text, fold
 
-__all__ = ["Phrases", "Voice", "phrases", "spans_of", "text_is_for_user", "tokens_of"]
+__all__ = ["Phrases", "Voice", "phrases", "places_in", "spans_of", "text_is_for_user", "tokens_of"]
 
 BLOCK_QUOTE: Final = re.compile(r"^>[^\n]*+", re.MULTILINE)
 CLOSERS: Final = frozenset("\"”’»)]'*_`】!…. ")
@@ -82,11 +82,25 @@ def tokens_of(text: Text) -> list[str]:
     return text.lowers if text.accented else text.folded
 
 
+class _Place(Protocol):
+    """Tokens `first` to `last` (exclusive) of a text."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def last(self) -> int: ...
+
+
+def places_in(text: Text, places: Iterable[_Place]) -> list[tuple[int, int]]:
+    """The character ranges of places in a text, as `spans_of` gives them."""
+    return spans_of(text, ((place.first, place.last) for place in places))
+
+
 def spans_of(text: Text, ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The character ranges of token ranges, in order; those that overlap become one."""
     spans: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        start, end = text.starts[first], text.ends[last - 1]
+    for start, end in sorted(text.span(first, last) for first, last in ranges):
         if spans and start <= spans[-1][1]:
             spans[-1] = spans[-1][0], max(end, spans[-1][1])
         else:

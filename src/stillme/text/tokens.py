@@ -10,6 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
@@ -54,7 +55,7 @@ LETTER_SPACE: Final = re.compile(r"(?<! ) (?! )")
 DARK: Final = ((0x1F150, 0x1F169), (0x1F170, 0x1F189))
 SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
 LOWER, FOLDED, ACCENTED = map(attrgetter, ("lower", "folded", "accented"))
-CAPITAL, NUMBER, STEM, TEXT = map(attrgetter, ("capital", "number", "stem", "text"))
+CAPITAL, NUMBER, STEM, TEXT, WORD = map(attrgetter, ("capital", "number", "stem", "text", "word"))
 URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
 
 
@@ -306,6 +307,26 @@ class Text:
         number = bisect_right(self._lines, offset)
         end = self._lines[number] - 1 if number < len(self._lines) else len(self.raw)
         return self._lines[number - 1], end
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """The character range of tokens `first` to `last`, exclusive."""
+        return self.starts[first], self.ends[last - 1]
+
+    def content(self, first: int = 0, last: int | None = None) -> list[Word]:
+        """The words of a token range that carry content."""
+        return [word for word in self.words[first:last] if word.content]
+
+    def count_words(self, first: int = 0, last: int | None = None) -> int:
+        """How many tokens of a range are words."""
+        return sum(map(WORD, self.words[first:last]))
+
+    def has_figure(self, first: int = 0, last: int | None = None) -> bool:
+        """Whether a token of a range is a number."""
+        return any(map(NUMBER, self.words[first:last]))
+
+    def has_any(self, words: AbstractSet[str], first: int = 0, last: int | None = None) -> bool:
+        """Whether a token of a range, in lower case, is one of these words."""
+        return not words.isdisjoint(self.lowers[first:last])
 
     def slice(self, first: int, last: int) -> str:
         """The original text from token `first` to token `last`, exclusive."""

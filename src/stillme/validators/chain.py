@@ -30,6 +30,7 @@ DEFAULT_TIMEOUT_S: Final = 5.0
 NOTED_EVERY_S: Final = 0.05
 EXACT_BELOW_S: Final = 1.0
 OUTCOMES: Final = frozenset({"passed", "flagged", "skipped", "errored"})
+STAGES: Final = frozenset({"query", "draft"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,7 @@ class ValidatorChain:
     """A list of validators; the order decides only what an early exit leaves out."""
 
     def __init__(self, validators: Iterable[Validator | ConfiguredValidator]) -> None:
-        self._validators = [v if isinstance(v, ConfiguredValidator) else ConfiguredValidator(v) for v in validators]
-        for configured in self._validators:
-            if not callable(getattr(configured.validator, "run", None)):
-                raise InputError(f"a validator has a run method, {shown(configured.validator)} has none")
-        self._steps = [_Step(c, declared(c.validator)) for c in self._validators]
+        self._steps = [_step(each) for each in validators]
         self.names = frozenset(step.declared.name for step in self._steps)
 
     def run(self, answer: str, ctx_docs: Sequence[str] = (), query: str = "") -> ValidationResult:
@@ -114,12 +111,13 @@ class _Step:
     def run(self, evidence: Evidence) -> list[Finding]:
         """The findings of the validator, or one that says that it gave none."""
         configured, foreign = self.configured, self.declared.foreign
-        started = STOPWATCH.start(exact=configured.timeout_s < EXACT_BELOW_S)
+        most = configured.timeout_s
+        started = STOPWATCH.start(exact=most < EXACT_BELOW_S)
         call = partial(configured.validator.run, evidence)
-        result, problem = _in_thread(call, configured.timeout_s) if foreign else attempt(call)
-        elapsed, most = time.perf_counter() - started, configured.timeout_s
+        result, problem = _in_thread(call, most) if foreign else attempt(call)
+        elapsed = time.perf_counter() - started
         if problem is None and elapsed > most and (foreign or STOPWATCH.worked(started) > most):
-            problem = f"took longer than {configured.timeout_s:g} s"
+            problem = f"took longer than {most:g} s"
         made = [] if problem else _checked(result, foreign=foreign)
         if not made:
             made = [self.finding("errored", problem or f"returned {shown(result)}, which is no finding")]
@@ -142,6 +140,14 @@ class _Step:
             self.declared.name, f.outcome, f.stage, gate, f.reason, f.detail, f.spans, repairs, False, elapsed_ms,
             self.declared.judges_claims,
         )  # fmt: skip
+
+
+def _step(given: Validator | ConfiguredValidator) -> _Step:
+    """A validator in its place; an InputError where it is none."""
+    configured = given if isinstance(given, ConfiguredValidator) else ConfiguredValidator(given)
+    if not callable(getattr(configured.validator, "run", None)):
+        raise InputError(f"a validator has a run method, {shown(configured.validator)} has none")
+    return _Step(configured, declared(configured.validator))
 
 
 class _Stopwatch(threading.local):
@@ -198,16 +204,18 @@ def _checked(result: object, *, foreign: bool) -> list[Finding]:
 
 def _is_sound(finding: Finding) -> bool:
     """A finding of a plugin is checked as data."""
-    return (
-        finding.outcome in OUTCOMES
-        and finding.stage in ("query", "draft")
-        and _is_text(finding.reason, needed=finding.outcome == "flagged")
-        and _is_text(finding.detail)
-        and isinstance(finding.spans, tuple)
-        and all(map(_is_span, finding.spans))
-        and isinstance(finding.repairs, tuple)
-        and all(isinstance(r, Repair) and r.is_sound for r in finding.repairs)
-    )
+    is_named = finding.outcome in OUTCOMES and finding.stage in STAGES
+    is_worded = _is_text(finding.reason, needed=finding.outcome == "flagged") and _is_text(finding.detail)
+    return is_named and is_worded and _all(_is_span, finding.spans) and _all(_is_repair, finding.repairs)
+
+
+def _all(is_sound: Callable[[object], bool], items: object) -> bool:
+    """Whether it is a tuple in which every item is sound."""
+    return isinstance(items, tuple) and all(map(is_sound, items))
+
+
+def _is_repair(repair: object) -> bool:
+    return isinstance(repair, Repair) and repair.is_sound
 
 
 def _is_text(value: object, *, needed: bool = False) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stillme.evidence import Evidence
 from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import Judgement
+from stillme.text.tokens import STEM
 from stillme.validators.base import Repair
 
 __all__ = ["CitationRelevance"]
@@ -29,7 +30,7 @@ class CitationRelevance(Observer):
         """Flag markers that point nowhere, and markers on a source that does not carry the claim although another may."""
         if not evidence.markers:
             return self.skipped("no citation markers")
-        findings = [f for f in (self._fabricated(evidence), self._irrelevant(evidence)) if f is not None]
+        findings = list(filter(None, (self._fabricated(evidence), self._irrelevant(evidence))))
         return findings or self.passed()
 
     def _fabricated(self, evidence: Evidence) -> Finding | None:
@@ -63,13 +64,19 @@ def _misplaced(evidence: Evidence, claim: Claim, judged: Judgement) -> bool:
     if not claim.markers or any(m.unknown for m in claim.markers):
         return False
     if judged.supported:
-        sources = [p.source_id for p in evidence.passages]
-        return not {sources[i] for i in claim.cited} & {sources[i] for i in judged.passages}
-    if judged.status == "contradicted":
-        return False
-    words = evidence.draft.words[claim.first : claim.last]
-    stems = {w.stem for w in words if w.content and not w.number}
-    return not any(stems & {w.stem for w in evidence.passages[i].text.words} for i in claim.cited)
+        return _sources(evidence, claim.cited).isdisjoint(_sources(evidence, judged.passages))
+    return judged.status != "contradicted" and not _shares_words(evidence, claim)
+
+
+def _sources(evidence: Evidence, passages: Sequence[int]) -> set[str]:
+    """The sources of some passages."""
+    return {evidence.passages[i].source_id for i in passages}
+
+
+def _shares_words(evidence: Evidence, claim: Claim) -> bool:
+    """Whether a cited passage has a word of the claim that says something."""
+    stems = {word.stem for word in evidence.draft.content(claim.first, claim.last) if not word.number}
+    return any(not stems.isdisjoint(map(STEM, evidence.passages[i].text.words)) for i in claim.cited)
 
 
 def _recite(evidence: Evidence, claim: Claim, judged: Judgement) -> Repair:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -41,18 +42,18 @@ class CitationRequired(Observer):
         uncited = [claim for claim in claims if not claim.markers]
         if len(uncited) <= self.allowed_uncited:
             return self.passed()
-        bare = {claim.start for claim in uncited}
-        repairs = [
-            cite(evidence, claim, judged.passages[0])
-            for claim, judged in evidence.judged
-            if claim.start in bare and judged.supported
-        ]
         return self.flagged(
             Reason.CITATION_MISSING,
             f"{len(uncited)} of {len(claims)} claims cite no source",
             spans=[claim.span for claim in uncited],
-            repairs=repairs,
+            repairs=citations_of(evidence, {claim.start for claim in uncited}),
         )
+
+
+def citations_of(evidence: Evidence, starts: Collection[int]) -> list[Repair]:
+    """For each claim that begins at one of these characters and that a source supports, the marker of that source."""
+    supported = [(claim, judged) for claim, judged in evidence.judged if judged.supported]
+    return [cite(evidence, claim, judged.passages[0]) for claim, judged in supported if claim.start in starts]
 
 
 def cite(evidence: Evidence, claim: Claim, passage: int) -> Repair:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.conduct.classifiers import decided_by
 from stillme.conduct.self_claims import personal, self_claims
-from stillme.conduct.voice import spans_of, text_is_for_user
+from stillme.conduct.voice import places_in, text_is_for_user
 from stillme.errors import shown
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -48,8 +48,7 @@ class EgoNeutralityValidator(Observer):
             return self.passed(evidence.draft_conduct.rules_alone)
         if text_is_for_user(evidence.query):
             return self.skipped("the user asked for a text: its first person is not the assistant's")
-        ranges = [*((claim.first, claim.last) for claim in claims), *(s.tokens for s in suspicions)]
-        spans = spans_of(draft, ranges)
+        spans = places_in(draft, (*claims, *suspicions))
         kinds = ", ".join(dict.fromkeys(NAMED[claim.kind] for claim in claims)) or "what only a person has"
         said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(claims), suspicions)
         detail = f"claims {kinds} as the assistant's own ({decided}): {said}"

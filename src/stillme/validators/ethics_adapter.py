@@ -73,7 +73,7 @@ class EthicsAdapter(Observer):
 
     def run(self, evidence: Evidence) -> Finding:
         """Flag unsafe content in the query or the draft; the detail names the category and never repeats the text."""
-        text = evidence.query if self.target == "query" else evidence.draft
+        text = self._text(evidence)
         if text.blank:
             found = self.skipped(f"the {self.target} is empty")
         elif self.guard_callable is None:
@@ -85,15 +85,16 @@ class EthicsAdapter(Observer):
         return replace(found, stage=self.target)
 
     def _judged(self, evidence: Evidence) -> Finding:
-        text = evidence.query if self.target == "query" else evidence.draft
-        dangers = find_dangers(text, self.target)
+        dangers = find_dangers(self._text(evidence), self.target)
         conduct, suspicions = self._suspected(evidence)
         if not dangers and not suspicions:
             return self.passed(conduct.rules_alone)
         category = ", ".join(dict.fromkeys(danger.category for danger in dangers)) or "asked for or given"
         places = {(d.start, d.end) for d in dangers} | {(s.sentence.start, s.sentence.end) for s in suspicions}
-        spans = sorted(places) if self.target == "draft" else []
-        return self._unsafe(f"{category} ({decided_by(bool(dangers), suspicions)})", spans)
+        return self._unsafe(f"{category} ({decided_by(bool(dangers), suspicions)})", sorted(places))
+
+    def _text(self, evidence: Evidence) -> Text:
+        return evidence.query if self.target == "query" else evidence.draft
 
     def _suspected(self, evidence: Evidence) -> tuple[Conduct, list[Suspicion]]:
         """What the classifiers suspect of the text, but for what a draft quotes."""
@@ -111,9 +112,10 @@ class EthicsAdapter(Observer):
         if opinion.safe:
             return self.passed("judged safe by the guard callable")
         category = _without_the_text(opinion.category, text) or "so judged by the guard callable"
-        return self._unsafe(category, [(0, len(text.raw))] if self.target == "draft" else [])
+        return self._unsafe(category, [(0, len(text.raw))])
 
-    def _unsafe(self, category: str, spans: Sequence[Span]) -> Finding:
+    def _unsafe(self, category: str, places: Sequence[Span]) -> Finding:
+        spans = places if self.target == "draft" else ()
         return self.flagged(Reason.UNSAFE_CONTENT, f"unsafe content in the {self.target}: {category}", spans)
 
 
@@ -122,14 +124,22 @@ def _opinion(answer: object) -> _Opinion | None:
     if isinstance(answer, bool):
         return _Opinion(answer)
     if isinstance(answer, tuple):
-        sound = len(answer) == 2 and isinstance(answer[0], bool) and isinstance(answer[1], str | None)
-        return _Opinion(answer[0], answer[1]) if sound else None
-    said = {key: _get(answer, key) for key in (*SAFE_WHEN_TRUE, *UNSAFE_WHEN_TRUE)}
-    votes = [value == (key in SAFE_WHEN_TRUE) for key, value in said.items() if isinstance(value, bool)]
+        return _Opinion(*answer) if _is_pair(answer) else None
+    return _opinion_by_name(answer)
+
+
+def _is_pair(answer: tuple[object, ...]) -> bool:
+    """Whether it says if a text is safe, and why or nothing."""
+    return len(answer) == 2 and isinstance(answer[0], bool) and isinstance(answer[1], str | None)
+
+
+def _opinion_by_name(answer: object) -> _Opinion | None:
+    """What the keys or attributes of an answer say; one that calls a text both safe and unsafe calls it unsafe."""
+    values = {key: _get(answer, key) for key in (*SAFE_WHEN_TRUE, *UNSAFE_WHEN_TRUE)}
+    votes = [value == (key in SAFE_WHEN_TRUE) for key, value in values.items() if isinstance(value, bool)]
     if not votes:
         return None
     named = (_get(answer, key) for key in NAMES_THE_CATEGORY)
-    # An answer that calls a text both safe and unsafe is read as unsafe.
     return _Opinion(all(votes), next((name for name in named if isinstance(name, str) and name.strip()), None))
 
 
@@ -150,10 +160,14 @@ def _described(answer: object, text: Text) -> str:
 
 def _without_the_text(reason: str | None, text: Text) -> str | None:
     """The reason, unless it is long or repeats words of the text that it judges."""
-    words = (reason or "").lower().split()
-    if not reason or not words or len(reason) > LONGEST_REASON:
+    given = " ".join((reason or "").split())
+    if not given or len(reason or "") > LONGEST_REASON:
         return None
     judged = " ".join(text.raw.lower().split())
-    runs = (" ".join(words[i : i + SHARED_WORDS]) for i in range(max(1, len(words) - SHARED_WORDS + 1)))
-    repeats = len(words) >= SHARED_WORDS and any(run in judged for run in runs)
-    return None if repeats or judged in " ".join(words) else " ".join(reason.split())
+    return None if judged in given.lower() or _shares_run(given.lower().split(), judged) else given
+
+
+def _shares_run(words: Sequence[str], judged: str) -> bool:
+    """Whether several words in a row stand in the text too."""
+    runs = (" ".join(words[i : i + SHARED_WORDS]) for i in range(len(words) - SHARED_WORDS + 1))
+    return any(run in judged for run in runs)

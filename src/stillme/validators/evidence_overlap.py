@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -13,8 +14,11 @@ from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
+    from stillme.grounding.claims import Claim
 
 __all__ = ["EvidenceOverlap"]
+
+Gram = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +50,22 @@ class EvidenceOverlap(Observer):
         return self.passed(f"overlap {share:.2f}")
 
     def share(self, evidence: Evidence) -> float:
-        words, hidden = evidence.draft.words, evidence.hidden
-        claims = [
-            [words[i].lower for i in range(c.first, c.last) if words[i].word and i not in hidden]
-            for c in evidence.factual_claims
-        ]
+        """The share of the claims' word sequences that stand in a passage; all of them where there are none."""
+        claims = [_visible_words(evidence, claim) for claim in evidence.factual_claims]
         size = max(1, min(self.ngram, sum(map(len, claims)) // 4))  # a few words have too few sequences to tell by
-        said = {gram for claim in claims for gram in zip(*(claim[k:] for k in range(size)), strict=False)}
+        said = set[Gram]().union(*(_grams(claim, size) for claim in claims))
         if not said:
             return 1.0
-        found: set[tuple[str, ...]] = set()
-        for passage in evidence.passages:
-            plain = passage.content.lowers
-            found |= said.intersection(zip(*(plain[k:] for k in range(size)), strict=False))
+        found = set[Gram]().union(*(said.intersection(_grams(p.content.lowers, size)) for p in evidence.passages))
         return len(found) / len(said)
+
+
+def _visible_words(evidence: Evidence, claim: Claim) -> list[str]:
+    """The words of a claim without its markup and markers."""
+    words, hidden = evidence.draft.words, evidence.hidden
+    return [words[i].lower for i in range(claim.first, claim.last) if words[i].word and i not in hidden]
+
+
+def _grams(words: Sequence[str], size: int) -> Iterator[Gram]:
+    """Every so many words in a row."""
+    return zip(*(words[k:] for k in range(size)), strict=False)

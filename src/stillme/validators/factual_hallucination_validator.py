@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from stillme.reasons import Gate, Reason
-from stillme.validators.base import Finding, Observer, Repair
+from stillme.validators.base import Finding, Observer, Repair, Span
 from stillme.validators.repairs import left_out, without_lead
 
 if TYPE_CHECKING:
@@ -48,21 +48,22 @@ class FactualHallucinationValidator(Observer):
 
     def run(self, evidence: Evidence) -> Finding | Sequence[Finding]:
         """Flag contradicted claims, unsupported claims and references that no source has, each by its own code."""
-        references = evidence.references
-        if not evidence.factual_claims and not references:
-            if evidence.has_draft and evidence.need.source_required and not evidence.gives_no_answer:
-                return self.flagged(
-                    Reason.NO_VERIFIABLE_CLAIM, "the question needs a source, and the draft states nothing to check"
-                )
-            return self.skipped("no factual claims")
-        findings = [
+        if not evidence.factual_claims and not evidence.references:
+            return self._stating_nothing(evidence)
+        findings = (
             self._claims(evidence, "contradicted", Reason.CONTRADICTED_CLAIM),
             self._claims(evidence, "unsupported", Reason.UNSUPPORTED_CLAIM),
             self._weakly_supported(evidence),
             self._references(evidence),
-        ]
-        flagged = [f for f in findings if f is not None]
-        return flagged or self.passed(f"{len(evidence.factual_claims)} claims supported")
+        )
+        return list(filter(None, findings)) or self.passed(f"{len(evidence.factual_claims)} claims supported")
+
+    def _stating_nothing(self, evidence: Evidence) -> Finding:
+        """What holds of a draft without a claim: it is no answer where one is needed."""
+        if not evidence.has_draft or not evidence.need.source_required or evidence.gives_no_answer:
+            return self.skipped("no factual claims")
+        detail = "the question needs a source, and the draft states nothing to check"
+        return self.flagged(Reason.NO_VERIFIABLE_CLAIM, detail)
 
     def _claims(self, evidence: Evidence, status: str, reason: Reason) -> Finding | None:
         found = [(c, j) for c, j in evidence.judged if j.status == status]
@@ -99,20 +100,30 @@ def _without_remarks(evidence: Evidence, lacking: Sequence[tuple[Claim, Judgemen
     """Edits that leave out what lacks support, where all of it is remarks beside the matter or led in to by one; else none."""
     stands = any(judged.supported for _, judged in evidence.judged)
     edits = [_without_remark(evidence, claim, judged, stands) for claim, judged in lacking]
-    return [edit for edit in edits if edit] if all(edits) else []
+    return list(filter(None, edits)) if all(edits) else []
 
 
 def _without_remark(evidence: Evidence, claim: Claim, judged: Judgement, stands: bool) -> Repair | None:
     """The edit that leaves out a claim which is a remark, where something supported stands beside it, or the talk around a claim; what a
     rule refutes is never left out."""
-    draft = evidence.draft.raw
-    refuted = judged.status == "contradicted" and judged.objection
-    if stands and not refuted and evidence.is_remark(claim):
-        return left_out(draft, claim.start, claim.end)
+    is_refuted = judged.status == "contradicted" and bool(judged.objection)
+    if stands and not is_refuted and evidence.is_remark(claim):
+        return left_out(evidence.draft.raw, claim.start, claim.end)
+    refuted = judged.unsupported if is_refuted else ()
+    return _without_talk_behind(evidence, claim, refuted) or _without_talk_before(evidence, claim, refuted)
+
+
+def _without_talk_behind(evidence: Evidence, claim: Claim, refuted: Sequence[Span]) -> Repair | None:
+    """The edit that ends a claim where talk runs on behind it."""
     end = evidence.run_on_talk(claim)
-    if end is not None and not (refuted and any(b > end for _, b in judged.unsupported)):
-        return Repair(end, claim.end, ".")
-    behind = evidence.behind_remark(claim)
-    if behind is None or (refuted and any(a < behind for a, _ in judged.unsupported)):
+    if end is None or any(last > end for _, last in refuted):
         return None
-    return without_lead(draft, claim.start, behind)
+    return Repair(end, claim.end, ".")
+
+
+def _without_talk_before(evidence: Evidence, claim: Claim, refuted: Sequence[Span]) -> Repair | None:
+    """The edit that begins a claim behind the remark that leads in to it."""
+    behind = evidence.behind_remark(claim)
+    if behind is None or any(first < behind for first, _ in refuted):
+        return None
+    return without_lead(evidence.draft.raw, claim.start, behind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 __all__ = ["FutureDatesValidator"]
+
+MOST_NAMED: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,11 @@ class FutureDatesValidator(Observer):
         if not unknown:
             return self.passed("every future date stands in a source" if future else "no future dates")
         text = evidence.draft
+        named = ", ".join(text.slice(q.first, q.last) for q in unknown[:MOST_NAMED])
         return self.flagged(
             Reason.UNSUPPORTED_FUTURE_DATE,
-            f"after {evidence.as_of.date().isoformat()} and in no source: {', '.join(text.slice(q.first, q.last) for q in unknown[:6])}",
-            [(text.starts[q.first], text.ends[q.last - 1]) for q in unknown],
+            f"after {evidence.as_of.date().isoformat()} and in no source: {named}",
+            [text.span(q.first, q.last) for q in unknown],
         )
 
 

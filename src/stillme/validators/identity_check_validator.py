@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.conduct.classifiers import Suspicion, decided_by, offers, own_words
 from stillme.conduct.self_claims import personal, self_claims
-from stillme.conduct.voice import Voice, spans_of, text_is_for_user
+from stillme.conduct.voice import Voice, places_in, text_is_for_user
 from stillme.errors import shown
 from stillme.languages import compiled, load, word_set
 from stillme.reasons import Gate, Reason
@@ -62,7 +62,7 @@ class IdentityCheckValidator(Observer):
         """One finding for each of the two, or one that says that both hold."""
         if evidence.draft.blank:
             return self.skipped("the draft is blank")
-        findings = [found for found in (self._person(evidence), self._promotion(evidence)) if found]
+        findings = list(filter(None, (self._person(evidence), self._promotion(evidence))))
         if not findings:
             return self.passed(evidence.draft_conduct.rules_alone)
         if text_is_for_user(evidence.query):
@@ -75,26 +75,28 @@ class IdentityCheckValidator(Observer):
         suspicions = personal(draft, evidence.draft_conduct)
         if not claims and not suspicions:
             return None
-        ranges = [*((claim.first, claim.last) for claim in claims), *(s.tokens for s in suspicions)]
-        spans = spans_of(draft, ranges)
+        spans = places_in(draft, (*claims, *suspicions))
         said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(claims), suspicions)
         repairs = without_manners(evidence, claims, suspicions)
         return self.flagged(Reason.ANTHROPOMORPHIC, f"speaks as a person ({decided}): {said}", spans, repairs)
 
     def _promotion(self, evidence: Evidence) -> Finding | None:
         draft, passages = evidence.draft, [passage.text for passage in evidence.passages]
-        found = _own_signs(draft, evidence.draft_sentences)
-        signs = _unreported(draft, found, passages) if found else []
-        if _weight(draft, signs) < self.min_promotion:
-            signs = []
+        signs = self._decisive_signs(evidence, passages)
         suspicions = _selling(draft, evidence.draft_conduct.of("sell"), passages)
         if not signs and not suspicions:
             return None
-        ranges = [*((sign.match.first, sign.match.last) for sign in signs), *(s.tokens for s in suspicions)]
-        spans = spans_of(draft, ranges)
+        spans = places_in(draft, (*(sign.match for sign in signs), *suspicions))
         said = ", ".join(shown(draft.raw[start:end]) for start, end in spans[:4])
         decided = decided_by(bool(signs), suspicions)
         return self.flagged(Reason.PROMOTIONAL_TONE, f"advertises ({decided}): {said}", spans=spans)
+
+    def _decisive_signs(self, evidence: Evidence, passages: list[Text]) -> list[_Sign]:
+        """The signs of the writer's own that no passage has, if together they are enough."""
+        draft = evidence.draft
+        own = _own_signs(draft, evidence.draft_sentences)
+        signs = _unreported(draft, own, passages) if own else []
+        return signs if _weight(draft, signs) >= self.min_promotion else []
 
 
 def _selling(draft: Text, suspicions: Sequence[Suspicion], passages: Sequence[Text]) -> list[Suspicion]:
@@ -106,7 +108,7 @@ def _selling(draft: Text, suspicions: Sequence[Suspicion], passages: Sequence[Te
 
 def _is_reported(draft: Text, sentence: Sentence, sources: Sequence[frozenset[str]]) -> bool:
     """Whether one passage has most of the words that say something."""
-    said = {word.folded for word in draft.words[sentence.first : sentence.last] if word.content}
+    said = {word.folded for word in draft.content(sentence.first, sentence.last)}
     return any(len(said & source) >= MOST_REPORTED * len(said) for source in sources)
 
 
@@ -147,13 +149,14 @@ def _is_asserted(voice: Voice, sentence: Sentence, match: Match) -> bool:
     at = match.first
     if match.name in ("hype", "superlative") and _is_name(voice.text, sentence, match):
         return False
-    if (
-        match.name == "call"
-        and at > sentence.first
-        and voice.tokens[at - 1] not in word_set("promotion", "before_call")
-    ):
+    if match.name == "call" and not _opens_call(voice, sentence, at):
         return False
     return not (voice.quotes(at) or voice.asks(sentence, at) or voice.denies(sentence, at))
+
+
+def _opens_call(voice: Voice, sentence: Sentence, at: int) -> bool:
+    """Whether a call to action begins there: with the sentence, or behind a word that leads up to one."""
+    return at <= sentence.first or voice.tokens[at - 1] in word_set("promotion", "before_call")
 
 
 def _is_name(draft: Text, sentence: Sentence, match: Match) -> bool:
@@ -179,10 +182,23 @@ def _weight(draft: Text, signs: list[_Sign]) -> int:
     """How strongly the signs speak for advertising, taken together."""
     of = {name: [s for s in signs if s.match.name == name] for name in SIGNS}
     called = bool(of["call"])
-    hype = {_phrase(draft, sign): sign.about_offer for sign in of["hype"]}
-    counted = len(hype) if called or any(hype.values()) else min(len(hype), 1)
-    weight = CALL_WEIGHT * called + min(counted, MOST_HYPE)
-    weight += min(len({s.match.first for s in of["promise"]}), MOST_HYPE)
-    if of["superlative"]:
-        weight += 1 + any(s.about_offer for s in of["superlative"]) + any(s.about_oneself for s in of["superlative"])
-    return weight
+    promises = len({sign.match.first for sign in of["promise"]})
+    return (
+        CALL_WEIGHT * called
+        + min(_hype_counted(draft, of["hype"], called=called), MOST_HYPE)
+        + min(promises, MOST_HYPE)
+        + _superlative_weight(of["superlative"])
+    )
+
+
+def _hype_counted(draft: Text, hype: Sequence[_Sign], *, called: bool) -> int:
+    """How many words of hype count: one, but where something is offered every other one."""
+    words = {_phrase(draft, sign): sign.about_offer for sign in hype}
+    return len(words) if called or any(words.values()) else min(len(words), 1)
+
+
+def _superlative_weight(superlatives: Sequence[_Sign]) -> int:
+    """What superlatives weigh: more about an offer, and more about the writer."""
+    about_offer = any(sign.about_offer for sign in superlatives)
+    about_oneself = any(sign.about_oneself for sign in superlatives)
+    return bool(superlatives) + about_offer + about_oneself

@@ -21,10 +21,9 @@ POLITE_KINDS: Final = frozenset({"emotion"})
 
 def without_manners(evidence: Evidence, claims: Sequence[SelfClaim], suspicions: Sequence[Suspicion]) -> list[Repair]:
     """The edits that leave them out, if all that is held against the draft is such courtesies; else none."""
-    if any(claim.kind not in POLITE_KINDS for claim in claims):
+    if not all(claim.kind in POLITE_KINDS for claim in claims):
         return []
-    found = [evidence.manners(first) for first in (*(c.first for c in claims), *(s.sentence.first for s in suspicions))]
-    sentences = [claim for claim in found if claim is not None]
-    if len(sentences) < len(found):
-        return []
-    return [left_out(evidence.draft.raw, claim.start, claim.end) for claim in dict.fromkeys(sentences)]
+    held: list[SelfClaim | Suspicion] = [*claims, *suspicions]
+    sentences = [evidence.manners(place.first) for place in held]
+    courtesies = dict.fromkeys(filter(None, sentences)) if all(sentences) else ()
+    return [left_out(evidence.draft.raw, claim.start, claim.end) for claim in courtesies]

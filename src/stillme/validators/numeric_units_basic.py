@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from stillme.reasons import Gate, Reason
 from stillme.validators.base import Finding, Observer
-from stillme.validators.citation_required import cite
+from stillme.validators.citation_required import citations_of
 
 if TYPE_CHECKING:
     from stillme.evidence import Evidence
@@ -39,7 +39,7 @@ class NumericUnitsBasic(Observer):
             return self.skipped("no passages")
         if not evidence.claim_quantities:
             return self.skipped("no figures in the claims")
-        findings = [f for f in (self._unknown(evidence), self._uncited(evidence)) if f is not None]
+        findings = list(filter(None, (self._unknown(evidence), self._uncited(evidence))))
         return findings or self.passed()
 
     def _unknown(self, evidence: Evidence) -> Finding | None:
@@ -52,20 +52,22 @@ class NumericUnitsBasic(Observer):
 
     def _uncited(self, evidence: Evidence) -> Finding | None:
         """Figures in claims without a marker, and for the claims that a source supports the marker of that source."""
-        used, required = bool(evidence.markers), self.warn_uncited == "required" and evidence.need.source_required
-        if self.warn_uncited == "never" or not (used or required):
+        if not self._wants_citations(evidence):
             return None
         uncited = {claim.start: figures for claim in evidence.factual_claims if (figures := _figures(evidence, claim))}
         if not uncited:
             return None
         figures = [q for found in uncited.values() for q in found]
-        repairs = [
-            cite(evidence, claim, judged.passages[0])
-            for claim, judged in evidence.judged
-            if claim.start in uncited and judged.supported
-        ]
         detail = f"without a citation: {_named(evidence, figures)}"
-        return self.flagged(Reason.UNCITED_NUMBER, detail, _spans(evidence, figures), repairs)
+        return self.flagged(
+            Reason.UNCITED_NUMBER, detail, _spans(evidence, figures), citations_of(evidence, uncited.keys())
+        )
+
+    def _wants_citations(self, evidence: Evidence) -> bool:
+        """Whether a figure is expected to have a marker."""
+        if self.warn_uncited == "never":
+            return False
+        return bool(evidence.markers) or (self.warn_uncited == "required" and evidence.need.source_required)
 
 
 def _figures(evidence: Evidence, claim: Claim) -> list[Quantity]:
@@ -78,4 +80,4 @@ def _named(evidence: Evidence, figures: Sequence[Quantity]) -> str:
 
 
 def _spans(evidence: Evidence, figures: Sequence[Quantity]) -> list[tuple[int, int]]:
-    return [(evidence.draft.starts[q.first], evidence.draft.ends[q.last - 1]) for q in figures]
+    return [evidence.draft.span(q.first, q.last) for q in figures]

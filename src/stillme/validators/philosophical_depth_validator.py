@@ -11,7 +11,7 @@ from stillme.conduct.philosophy import is_philosophical
 from stillme.languages import compiled, load
 from stillme.reasons import Gate, Reason
 from stillme.text.lexicon import Lexicon
-from stillme.text.tokens import Text
+from stillme.text.tokens import Sentence, Text
 from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
@@ -63,18 +63,20 @@ class PhilosophicalDepthValidator(Observer):
     def _lacking(self, evidence: Evidence) -> str | None:
         """What the answer lacks, in words."""
         draft = evidence.draft
-        words = sum(word.word for word in draft.words)
+        words = draft.count_words()
         if words < self.min_words:
             return f"only {words} word{'' if words == 1 else 's'}"
-        told = sum(
-            sum(w.content and w.word for w in draft.words[s.first : s.last]) >= MIN_CONTENT_WORDS
-            for s in evidence.draft_sentences
-        )
+        told = sum(_has_substance(draft, sentence) for sentence in evidence.draft_sentences)
         if told < self.min_sentences:
             return f"only {told} sentence{'' if told == 1 else 's'} of substance"
         if _answers().names(draft) or _positions(draft) > 1:
             return None
         return "no reason and no second position"
+
+
+def _has_substance(draft: Text, sentence: Sentence) -> bool:
+    """Whether a sentence has words enough that say something."""
+    return sum(word.word for word in draft.content(sentence.first, sentence.last)) >= MIN_CONTENT_WORDS
 
 
 def _positions(draft: Text) -> int:

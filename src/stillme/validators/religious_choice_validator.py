@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from stillme.conduct.classifiers import Suspicion, decided_by, own_words, takes_sides
-from stillme.conduct.voice import Phrases, Voice, phrases, spans_of, text_is_for_user, tokens_of
+from stillme.conduct.voice import Phrases, Voice, phrases, places_in, text_is_for_user, tokens_of
 from stillme.errors import shown
 from stillme.languages import compiled, load
 from stillme.reasons import Gate, Reason
@@ -70,8 +70,7 @@ class ReligiousChoiceValidator(Observer):
         suspicions = [] if in_text_for_user else _suspected(evidence)
         if not own and not suspicions:
             return self.passed(evidence.draft_conduct.rules_alone)
-        ranges = [*((match.first, match.last) for match in own), *(s.tokens for s in suspicions)]
-        spans = spans_of(draft, ranges)
+        spans = places_in(draft, (*own, *suspicions))
         acts = " and ".join(dict.fromkeys(NAMED[match.name] for match in own))
         act = f"{acts} a religion" if acts else "takes a side in religion or politics"
         said, decided = shown(draft.raw[slice(*spans[0])]), decided_by(bool(own), suspicions)
@@ -97,6 +96,26 @@ def _suspected(evidence: Evidence) -> list[Suspicion]:
     return [s for s in named if own_words(voice, s.sentence)]
 
 
+class _Exceptions:
+    """What in a sentence makes its words for a religion those of a fact."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, draft: Text, sentence: Sentence) -> None:
+        self._places: dict[str, list[int]] = {"compound": [], "as_topic": [], "procedure": []}
+        for match in _exceptions().find(draft, sentence.first, sentence.last):
+            self._places[match.name].append(match.first)
+
+    def spare(self, match: Match) -> bool:
+        """Whether a match names a thing or a topic, or only tells how something is done."""
+        if match.last in self._places["compound"]:
+            return True
+        if match.name == "profess":
+            return any(topic >= match.last for topic in self._places["as_topic"])
+        tells_how = match.name == "urge" and self._places["procedure"]
+        return bool(tells_how) and self._places["procedure"][0] not in range(match.first, match.last)
+
+
 class _ChoiceReader:
     """One draft, asked whether a choice of religion is its writer's own."""
 
@@ -109,24 +128,14 @@ class _ChoiceReader:
 
     def choices(self, sentence: Sentence) -> list[Match]:
         """What one sentence says for or against a religion in its writer's own voice."""
-        found = [
-            m for m in _choices().find(self.draft, sentence.first, sentence.last) if self._is_asserted(sentence, m)
-        ]
-        if not found:
+        matches = _choices().find(self.draft, sentence.first, sentence.last)
+        asserted = [match for match in matches if self._is_asserted(sentence, match)]
+        if not asserted:
             return []
-        exceptions = list(_exceptions().find(self.draft, sentence.first, sentence.last))
-        compounds = {e.first for e in exceptions if e.name == "compound"}
-        last_topic = max((e.first for e in exceptions if e.name == "as_topic"), default=-1)
-        procedures = [e.first for e in exceptions if e.name == "procedure"]
-        attributed = self._is_attributed(sentence)
-        return [
-            m
-            for m in found
-            if m.last not in compounds
-            and not (m.name == "profess" and last_topic >= m.last)
-            and not (m.name != "profess" and attributed)
-            and not (m.name == "urge" and procedures and not m.first <= procedures[0] < m.last)
-        ]
+        exceptions = _Exceptions(self.draft, sentence)
+        if self._is_attributed(sentence):
+            asserted = [match for match in asserted if match.name == "profess"]
+        return [match for match in asserted if not exceptions.spare(match)]
 
     def _is_asserted(self, sentence: Sentence, match: Match) -> bool:
         voice, at = self.voice, match.first
@@ -150,11 +159,12 @@ class _ChoiceReader:
 
     def _is_attributed(self, sentence: Sentence) -> bool:
         """'Muslims believe that …', 'theo giáo lý …', but not 'I believe that …'."""
-        return any(
-            self._ends("attributing", i)
-            and not any(self._ends("speakers", j) for j in range(max(sentence.first, i - REACH), i))
-            for i in range(sentence.first, sentence.last)
-        )
+        attributions = [i for i in range(sentence.first, sentence.last) if self._ends("attributing", i)]
+        return not all(self._follows_speaker(i, sentence) for i in attributions)
+
+    def _follows_speaker(self, at: int, sentence: Sentence) -> bool:
+        """Whether the writer itself is the one who thinks or says what stands there."""
+        return any(self._ends("speakers", i) for i in range(max(sentence.first, at - REACH), at))
 
     def _ends(self, name: str, at: int) -> bool:
         """Whether a phrase of the list ends at the token."""

@@ -75,9 +75,9 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     """
     here, left, patched, taken = evidence, findings, None, list[Finding]()
     for _ in range(MOST_ROUNDS):
-        attempt, patch, after = (
-            _best(chain, here, left, findings) if patched is None or _holds(left) else ([], None, [])
-        )
+        if patched is not None and not _holds(left):
+            break
+        attempt, patch, after = _best(chain, here, left, findings)
         if patch is None:
             break
         here, left, patched, taken = evidence.with_draft(patch), after, patch, [*taken, *attempt]
@@ -89,21 +89,28 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
 
 def _holds(findings: Sequence[Finding]) -> bool:
     """Whether something that can be repaired still keeps the answer back."""
-    return any(f.outcome == "flagged" and f.repairs and f.gate is Gate.HARD for f in findings)
+    return any(_is_repairable(f) and f.gate is Gate.HARD for f in findings)
+
+
+def _is_repairable(finding: Finding) -> bool:
+    """Whether it is a flag with edits that would mend it."""
+    return finding.outcome == "flagged" and bool(finding.repairs)
 
 
 def _best(
     chain: ValidatorChain, here: Evidence, left: Sequence[Finding], findings: Sequence[Finding]
 ) -> tuple[Sequence[Finding], str | None, list[Finding]]:
     """The findings whose repairs are taken, the patched draft and what the chain finds in it; no draft if none mends anything."""
-    proposed = [f for f in left if f.outcome == "flagged" and f.repairs and f.validator in chain.names]
+    proposed = [f for f in left if _is_repairable(f) and f.validator in chain.names]
     hard = [f for f in proposed if f.gate is Gate.HARD]
-    for attempt in (proposed, hard if hard != proposed else []):
-        patch = apply(here.draft.raw, [r for f in attempt for r in f.repairs])
-        if attempt and patch != here.draft.raw:
-            after = chain.observe(here.with_draft(patch))
-            if not _flags(after) - _own_flags(chain, findings) and _own_flags(chain, left) - _flags(after):
-                return attempt, patch, after
+    allowed, open_flags = _own_flags(chain, findings), _own_flags(chain, left)
+    for attempt in [proposed] if hard == proposed else [proposed, hard]:
+        patch = apply(here.draft.raw, [repair for f in attempt for repair in f.repairs])
+        if patch == here.draft.raw:
+            continue
+        after = chain.observe(here.with_draft(patch))
+        if _flags(after) <= allowed and not open_flags <= _flags(after):
+            return attempt, patch, after
     return [], None, []
 
 

@@ -43,7 +43,7 @@ class RetrievalCoverage(Observer):
         return self.flagged(
             Reason.ENTITY_NOT_IN_SOURCES,
             f"in no source: {named}; more documents may need to be retrieved",
-            [(text.starts[n.first], text.ends[n.last - 1]) for n in unknown],
+            [text.span(name.first, name.last) for name in unknown],
         )
 
 

@@ -13,7 +13,7 @@ from stillme.languages import compiled, load
 from stillme.reasons import Gate, Reason
 from stillme.text.concepts import text_concepts
 from stillme.text.lexicon import Lexicon
-from stillme.text.tokens import Sentence, Text, fold, word_of
+from stillme.text.tokens import STEM, Sentence, Text, fold, word_of
 from stillme.validators.base import Finding, Observer
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ PADDED_WITH_CUE: Final = 0.65
 PADDED_WITHOUT_CUE: Final = 0.85
 CORE_WITHOUT_CUE: Final = 0.6
 LONGEST_NARROW: Final = 16
+NARROW: Final = frozenset({"narrow", "amounts"})
 ASKED_SHARE: Final = 0.5
 ITEM_MARKS: Final = "-*•|+"
 MARK_REACH: Final = 8
@@ -48,6 +49,11 @@ class _Vocabulary(NamedTuple):
     core: frozenset[str]
     every: frozenset[str]
     filling: frozenset[str]
+
+    def asked_about(self, query: Text) -> _Vocabulary:
+        """The same for a question: its words are no padding, but do not make a sentence that only winds on one that says something."""
+        asked = frozenset(map(STEM, query.words))
+        return self._replace(every=self.every - asked, filling=self.filling | asked)
 
 
 @compiled
@@ -79,14 +85,14 @@ class VerbosityValidator(Observer):
         draft = evidence.draft
         if draft.blank:
             return self.skipped("the draft is blank")
-        words = sum(word.word for word in draft.words)
+        words = draft.count_words()
         if words < self.min_words:
             return self.passed()
         padding = {s.start: s for s in (*_padding(evidence), *_stretched(evidence))}
         if words >= self.long_words:
             padding |= {s.start: s for s in _beside_the_question(evidence)}
         found = [padding[start] for start in sorted(padding)]
-        padded = sum(sum(word.word for word in draft.words[s.first : s.last]) for s in found)
+        padded = sum(draft.count_words(s.first, s.last) for s in found)
         if padded <= self.max_ratio * words:
             return self.passed()
         return self.flagged(
@@ -99,30 +105,34 @@ class VerbosityValidator(Observer):
 def _padding(evidence: Evidence) -> Iterator[Sentence]:
     """The sentences that say nothing, or nothing new."""
     draft = evidence.draft
-    asked = {word.stem for word in evidence.query.words}
     vocabulary = _vocabulary(not draft.accented)
+    padding = vocabulary.asked_about(evidence.query)
     repetitions = Repetitions(draft, vocabulary.filling)
     for sentence in evidence.draft_sentences:
-        if _is_empty(draft, sentence, asked, vocabulary) or repetitions.says_again(sentence):
+        if _is_empty(draft, sentence, padding) or repetitions.says_again(sentence):
             yield sentence
 
 
-def _is_empty(draft: Text, sentence: Sentence, asked: set[str], vocabulary: _Vocabulary) -> bool:
-    """Whether a sentence is made of padding words: mostly, where it says so itself, else nearly all.
-
-    What the question asks about is no padding, but where a sentence only winds on it does not make it one that says something.
-    """
-    content = [word for word in draft.words[sentence.first : sentence.last] if word.content]
-    if not content or any(word.number for word in content):
+def _is_empty(draft: Text, sentence: Sentence, vocabulary: _Vocabulary) -> bool:
+    """Whether a sentence is made of padding words: mostly, where it says so itself, else nearly all."""
+    if draft.has_figure(sentence.first, sentence.last):
+        return False
+    stems = [word.stem for word in draft.content(sentence.first, sentence.last)]
+    if not stems:
         return False
     cues = {match.name for match in _cues().find(draft, sentence.first, sentence.last)}
-    if "winding" in cues and all(word.stem in vocabulary.filling or word.stem in asked for word in content):
+    winds_on = "winding" in cues and vocabulary.filling.issuperset(stems)
+    return winds_on or _is_padding(stems, vocabulary, announced="cues" in cues)
+
+
+def _is_padding(stems: Sequence[str], vocabulary: _Vocabulary, *, announced: bool) -> bool:
+    """Whether so many words are padding: fewer are enough where a cue announces it."""
+    padding = [stem for stem in stems if stem in vocabulary.every]
+    share = len(padding) / len(stems)
+    if announced and share >= PADDED_WITH_CUE:
         return True
-    padding = [word.stem for word in content if word.stem in vocabulary.every and word.stem not in asked]
-    share = len(padding) / len(content)
-    core = sum(stem in vocabulary.core for stem in padding) / len(content)
-    nearly_all = share >= PADDED_WITHOUT_CUE and core >= CORE_WITHOUT_CUE
-    return nearly_all or (share >= PADDED_WITH_CUE and "cues" in cues)
+    core = sum(map(vocabulary.core.__contains__, padding)) / len(stems)
+    return share >= PADDED_WITHOUT_CUE and core >= CORE_WITHOUT_CUE
 
 
 def _stretched(evidence: Evidence) -> Iterator[Sentence]:
@@ -141,22 +151,22 @@ def _beside_the_question(evidence: Evidence) -> Iterator[Sentence]:
     """The sentences that do not speak of the one fact that is asked; items of a list go with the line that leads to them."""
     draft, query = evidence.draft, evidence.query
     names = _questions().names(query)
-    words = sum(word.word for word in query.words)
-    if (
-        not evidence.need.asks_facts
-        or "broad" in names
-        or names.isdisjoint({"narrow", "amounts"})
-        or words > LONGEST_NARROW
-    ):
+    if not evidence.need.asks_facts or not _is_narrow(query, names):
         return
     asked = _meanings(query, 0, len(query.words))
     speaks = True
     for sentence in evidence.draft_sentences:
         if not _is_item(draft, sentence):
-            figure = "amounts" in names and any(w.number for w in draft.words[sentence.first : sentence.last])
+            figure = "amounts" in names and draft.has_figure(sentence.first, sentence.last)
             speaks = _share(asked, _meanings(draft, sentence.first, sentence.last)) >= (0.01 if figure else ASKED_SHARE)
         if not speaks:
             yield sentence
+
+
+def _is_narrow(query: Text, names: set[str]) -> bool:
+    """Whether a question asks for one fact and says so shortly."""
+    is_broad = "broad" in names or names.isdisjoint(NARROW)
+    return not is_broad and query.count_words() <= LONGEST_NARROW
 
 
 def _meanings(text: Text, first: int, last: int) -> list[frozenset[str | int]]:
