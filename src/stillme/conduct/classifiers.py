@@ -79,10 +79,10 @@ class Conduct(NamedTuple):
     def outside(self, spans: Sequence[tuple[int, int]], names: Collection[Class]) -> Conduct:
         """The same without the suspicions of some classes that lie in the given character ranges, which are in order and apart."""
         kept = {
-            name: [s for s in found if name not in names or not within(spans, s.sentence.start)]
-            for name, found in self.suspicions.items()
+            name: [s for s in self.of(name) if not within(spans, s.sentence.start)]
+            for name in self.suspicions.keys() & names
         }
-        return Conduct(kept, self.unread)
+        return Conduct({**self.suspicions, **kept}, self.unread)
 
     @property
     def rules_alone(self) -> str | None:
@@ -115,22 +115,31 @@ def _judged(
 ) -> Conduct:
     if embed is None:
         return Conduct({}, "there is no embedding model")
-    if language != "unknown" and not has(language, "classified"):
-        known = " and ".join(each.name for each in languages() if has(each.code, "classified"))
-        return Conduct({}, f"the classifiers know {known} only")
-    if has(language, "accents") and not text.accented:
-        return Conduct({}, f"the embedding model cannot read {language_of(language).name} without accents")
+    unreadable = _unreadable(text, language)
+    if unreadable is not None:
+        return Conduct({}, unreadable)
     model = conduct_model()
     written = [text.raw[part.start : part.end] for part in parts]
     scores = scored if scored is not None else {}
     new = [one for one in dict.fromkeys(written) if one not in scores]
     scores.update(zip(new, model.scores(new, [marks(Text(one)) for one in new], classes, embed), strict=True))
-    found: dict[Class, list[Suspicion]] = {name: [] for name in classes}
-    for part, one in zip(parts, written, strict=True):
-        for name, score in scores[one].items():
-            if score >= model.flag_at[name]:
-                found[name].append(Suspicion(part, score))
-    return Conduct(found)
+    judged = [(part, scores[one]) for part, one in zip(parts, written, strict=True)]
+    return Conduct({name: _suspicions(judged, name, model.flag_at[name]) for name in classes})
+
+
+def _suspicions(judged: Sequence[tuple[Sentence, dict[Class, float]]], name: Class, least: float) -> list[Suspicion]:
+    """The pieces that a classifier is sure enough of."""
+    return [Suspicion(part, scores[name]) for part, scores in judged if scores.get(name, 0.0) >= least]
+
+
+def _unreadable(text: Text, language: str) -> str | None:
+    """Why the models cannot read a text, if they cannot."""
+    if language != "unknown" and not has(language, "classified"):
+        known = " and ".join(each.name for each in languages() if has(each.code, "classified"))
+        return f"the classifiers know {known} only"
+    if has(language, "accents") and not text.accented:
+        return f"the embedding model cannot read {language_of(language).name} without accents"
+    return None
 
 
 def decided_by(rule: bool, suspicions: Sequence[Suspicion]) -> str:
@@ -152,7 +161,7 @@ def own_words(voice: Voice, sentence: Sentence, at: int | None = None) -> bool:
 def pieces(text: Text, sentences: Sequence[Sentence]) -> list[Sentence]:
     """The sentences that say something, long ones cut at commas or, where there is none, at the last token that fits."""
     found = (piece for sentence in sentences for piece in _cut(text, sentence))
-    return [p for p in found if any(word.word for word in text.words[p.first : p.last])]
+    return [piece for piece in found if text.count_words(piece.first, piece.last)]
 
 
 def _cut(text: Text, sentence: Sentence) -> Iterator[Sentence]:

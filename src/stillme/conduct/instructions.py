@@ -76,14 +76,13 @@ def find_instruction(text: Text) -> tuple[int, int] | None:
 def _first_meant(text: Text, found: list[Match]) -> tuple[int, int] | None:
     spared = {i for match in found if match.name == "people" for i in range(match.first, match.last)}
     account: _Account | None = None
-    for match in found:
-        if match.name == "people" or not spared.isdisjoint(range(match.first, match.last)):
-            continue
+    addressed = [match for match in found if spared.isdisjoint(range(match.first, match.last))]
+    for match in addressed:
         if match.name == "commands" and not _commanded(text, match.first):
             continue
         account = account or _Account(text)
         if not account.explains(match.first):
-            return text.starts[match.first], text.ends[match.last - 1]
+            return text.span(match.first, match.last)
     return None
 
 
@@ -146,10 +145,10 @@ def _in_markup(text: Text) -> tuple[int, int] | None:
 
 
 def _hidden(text: Text) -> tuple[int, int] | None:
+    """Comments, and pages with invisible parts, that name a machine."""
     raw = text.raw
     for comment in COMMENT.finditer(raw) if "<!--" in raw else ():
         if _machine().names(Text(comment.group(1))):
             return comment.span()
-    if any(style in raw for style in HIDDEN_STYLES) and _machine().names(text):
-        return 0, len(raw)
-    return None
+    has_invisible = any(style in raw for style in HIDDEN_STYLES)
+    return (0, len(raw)) if has_invisible and _machine().names(text) else None

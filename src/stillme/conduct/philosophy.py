@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stillme.languages import compiled, load, word_set
 from stillme.text.lexicon import Lexicon, Match
-from stillme.text.tokens import Text
+from stillme.text.tokens import Text, Word
 
 __all__ = ["is_philosophical", "needs_no_source"]
 
@@ -17,11 +17,12 @@ def _questions() -> Lexicon:
 
 def is_philosophical(query: Text) -> bool:
     """Whether the question is one of philosophy itself, not one about a philosopher, a book or a document."""
-    matches = list(_questions().find(query))
-    names = {match.name for match in matches}
-    if "factual" in names or any(match.name == "about_views" and _names_thinker(query, match) for match in matches):
+    matches: dict[str, list[Match]] = {}
+    for match in _questions().find(query):
+        matches.setdefault(match.name, []).append(match)
+    if "factual" in matches or any(_names_thinker(query, views) for views in matches.get("about_views", ())):
         return False
-    return "philosophical" in names or any(match.name == "bare" and _is_bare(query, match) for match in matches)
+    return "philosophical" in matches or any(_is_bare(query, bare) for bare in matches.get("bare", ()))
 
 
 def _is_bare(query: Text, match: Match) -> bool:
@@ -30,20 +31,24 @@ def _is_bare(query: Text, match: Match) -> bool:
 
 def _names_thinker(query: Text, views: Match) -> bool:
     """Whether a name stands in the question (at its start only before the verb), or a document is asked about."""
-    known = word_set("philosophy", "not_thinkers")
     opening = 0 if views.first == 1 and not query.words[0].stop else 1
-    named = any(w.capital and not w.upper and w.lower not in known for w in query.words[opening:])
-    return named or any(w.lower in word_set("philosophy", "documents") for w in query.words)
+    named = any(_may_name(word) and not word.upper for word in query.words[opening:])
+    return named or query.has_any(word_set("philosophy", "documents"))
+
+
+def _may_name(word: Word) -> bool:
+    """Whether a word has the capital of a name, and is none that is known to be something else."""
+    return word.capital and word.lower not in word_set("philosophy", "not_thinkers")
 
 
 def needs_no_source(query: Text) -> bool:
     """Whether a philosophical question asks for no fact besides: it names nothing, counts nothing and means no document or product."""
-    told = any(word.number or word.lower in word_set("philosophy", "told") for word in query.words) or any(query.quoted)
-    if told or not is_philosophical(query):
+    if query.has_figure() or query.has_any(word_set("philosophy", "told")) or any(query.quoted):
         return False
-    known = word_set("philosophy", "not_thinkers")
-    named = any(w.capital and w.lower not in known and not _opens(query, i) for i, w in enumerate(query.words))
-    return not named and word_set("philosophy", "documents").isdisjoint(query.lowers) and not _is_compound(query)
+    if query.has_any(word_set("philosophy", "documents")) or not is_philosophical(query):
+        return False
+    named = any(_may_name(word) and not _opens(query, i) for i, word in enumerate(query.words))
+    return not named and not _is_compound(query)
 
 
 def _opens(query: Text, i: int) -> bool:

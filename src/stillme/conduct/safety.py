@@ -216,20 +216,24 @@ def _outside(hits: Hits, spared: list[Range]) -> Iterator[tuple[int, int, str]]:
 
 def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
     """Targets that no list can name: an age under 18, what belongs to a person, a name behind a verb for people."""
-    words, people = text.words, _people()
+    words = text.words
     for i in range(sentence.first, sentence.last):
-        lower = words[i].lower
-        if lower.endswith("'s") and lower[:-2] in people:
-            roles.setdefault("others", []).append((i, i + 1))
-            roles.setdefault("another's", []).append((i, i + 1))
-        elif words[i].number and _under_age(text, i, sentence.last):
-            roles.setdefault("minor", []).append((i, i + 1))
+        for name in _roles_of(text, i, sentence.last):
+            roles.setdefault(name, []).append((i, i + 1))
     ends = [end for _, end in roles.get("slay", ()) if end < sentence.last]
     names = [(end, end + 1) for end in ends if words[end].capital and not words[end].upper]
     if names:
         roles["name"] = names
     if "person" in roles:
-        roles["person"] = [r for r in roles["person"] if not _possessive(text, r)]
+        roles["person"] = [person for person in roles["person"] if not _possessive(text, person)]
+
+
+def _roles_of(text: Text, i: int, last: int) -> tuple[str, ...]:
+    """The roles of a token that is what belongs to a person, or an age under 18."""
+    word = text.words[i]
+    if word.lower.endswith("'s") and word.lower[:-2] in _people():
+        return ("others", "another's")
+    return ("minor",) if word.number and _under_age(text, i, last) else ()
 
 
 def _drop_never(roles: Roles) -> None:
@@ -244,9 +248,7 @@ def _under_age(text: Text, i: int, last: int) -> bool:
     digits = text.words[i].text
     if len(digits) > 2 or not digits.isdecimal() or int(digits) >= ADULT_AGE:
         return False
-    return (i > 0 and text.lowers[i - 1] in _words().ages_before) or not _words().ages.isdisjoint(
-        text.lowers[i + 1 : min(i + 5, last)]
-    )
+    return text.has_any(_words().ages_before, max(0, i - 1), i) or text.has_any(_words().ages, i + 1, min(i + 5, last))
 
 
 def _possessive(text: Text, person: Range) -> bool:
@@ -260,12 +262,10 @@ def _possessive(text: Text, person: Range) -> bool:
 
 def _add_referred(text: Text, sentence: Sentence, roles: Roles, previous: set[str]) -> None:
     """'How do I make one?' asks for what the sentence before named."""
-    if previous:
-        referring = _words().referring
-        places = [(i, i + 1) for i in range(sentence.first, sentence.last) if text.lowers[i] in referring]
-        for name in previous:
-            if places:
-                roles.setdefault(name, []).extend(places)
+    referring = _words().referring
+    places = [(i, i + 1) for i in range(sentence.first, sentence.last) if text.lowers[i] in referring]
+    for name in previous if places else ():
+        roles.setdefault(name, []).extend(places)
 
 
 class _Scene:
@@ -365,28 +365,40 @@ class _Scene:
         """The last words before the act that frame it ask for it, and do not turn it away."""
         if act[0] == self.head and not rule.noun and self._base_form(act):
             return "lawful" not in self.roles
-        ask = self._ask(act)
-        if rule.category != "self-harm" or "methods" in self.roles:
-            ask = max(ask, self._before("wishes", act, ASK_REACH))
+        ask = max(self._ask(act), self._wish(rule, act))
         return ask >= self._turned(act) and (ask >= 0 or rule.mood == "named")
+
+    def _wish(self, rule: _Rule, act: Range) -> int:
+        """Where the wish before the act ends, or -1; who wishes himself harm asks for it only where a method is asked for."""
+        if rule.category == "self-harm" and "methods" not in self.roles:
+            return -1
+        return self._before("wishes", act, ASK_REACH)
 
     def _ask(self, act: Range) -> int:
         """Where the request before the act ends, or -1; one that stands behind the act counts if nothing else does."""
-        if act[0] > self.sentence.first and self.text.folded[act[0] - 1] in _words().ways:
+        if act[0] > self.sentence.first and self._ends_way(act[0]):
             return act[0]
         ask = self._before("asks", act, ASK_REACH)
-        if ask >= 0:
-            return -1 if self.text.folded[ask - 1] in _words().ways and self._narrated(act) else ask
-        return 0 if self._starts_in("asks_after", act[1], self.sentence.last) else -1
+        if ask < 0:
+            return 0 if self._starts_in("asks_after", act[1], self.sentence.last) else -1
+        return -1 if self._ends_way(ask) and self._narrated(act) else ask
+
+    def _ends_way(self, at: int) -> bool:
+        """Whether a word such as 'how' or 'cách' stands right before a token."""
+        return self.text.folded[at - 1] in _words().ways
 
     def _advised(self, rule: _Rule, act: Range) -> bool:
         """The draft tells the reader to do it: an instruction, or an advice to 'you'."""
         if not rule.noun and self._base_form(act) and self._instructed(act):
             return "lawful" not in self.roles and "nominal" not in self.roles
         advice = self._before("advises", act, ADVICE_REACH)
-        if advice < 0 and (rule.category not in WARNED_OF or self._starts_in("means", act[1], act[1] + ADVICE_REACH)):
+        if advice < 0 and not self._may_warn(rule, act):
             advice = self._before("advises_maybe", act, ADVICE_REACH)
-        return advice >= 0 and advice >= self._turned(act)
+        return advice >= max(0, self._turned(act))
+
+    def _may_warn(self, rule: _Rule, act: Range) -> bool:
+        """Whether 'you can' may be a warning: of violence, where no means for it is named."""
+        return rule.category in WARNED_OF and not self._starts_in("means", act[1], act[1] + ADVICE_REACH)
 
     def _instructed(self, act: Range) -> bool:
         """The act opens the sentence, follows a verb that does, or follows a clause such as 'when he sleeps,'."""
@@ -396,7 +408,7 @@ class _Scene:
             return False
         if self._headed_by("opens") and self._follows(act, _words().joins):
             # 'Wait until he sleeps and ...': somebody else in the clause before does not make it a report.
-            return all(self._before(name, act, ASK_REACH) < 0 for name in ("turns", "tells"))
+            return self._before("turns", act, ASK_REACH) < 0 and self._before("tells", act, ASK_REACH) < 0
         aims = self._headed_by("aims")
         if aims and act[0] - self.head <= LONGEST_AIM:
             return self._addressed(act)

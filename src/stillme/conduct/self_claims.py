@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, Final, NamedTuple
 
 from stillme.conduct.classifiers import Conduct, Suspicion, first_person, own_words
 from stillme.conduct.voice import Voice
 from stillme.languages import compiled, language_of, languages, load, word_set
-from stillme.text.lexicon import Lexicon
+from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Sentence, Text, fold
 
 __all__ = ["SelfClaim", "personal", "self_claims"]
 
 WINDOW: Final = 14
+FRONT_REACH: Final = 9
 COURTESY: Final = "courtesy"
 MARKS: Final = frozenset(",.;:!?…()[]\"'“”–—-*_`#>•|")
 CLAUSE_ENDS: Final = frozenset(",.;:!?…()[]—–")
 ALLOWED: Final = {"can": frozenset({"sense", "memory", "emotion", "consciousness"}), "will": frozenset({"emotion"})}
+FRAMES: Final = frozenset({"be", "have"})
+MOODS: Final = frozenset({"will", "would"})
 COORDINATED: Final = frozenset({"emotion", "memory"})
 
 
@@ -54,6 +57,15 @@ class _Grammar:
     participles: frozenset[str]
     auxiliaries: dict[str, str]
     phrases: _Phrases
+
+    def is_participle(self, word: str) -> bool:
+        """Whether a word may be what was done."""
+        return word in self.participles or word.endswith("ed")
+
+    def is_auxiliary(self, word: str, following: str) -> bool:
+        """Whether a word is an auxiliary there; 'been to Rome' is none."""
+        went = word in word_set("self_claims", "been") and following in word_set("self_claims", "places")
+        return word in self.auxiliaries and not went
 
 
 class _Predicate(NamedTuple):
@@ -140,13 +152,11 @@ def self_claims(draft: Text, sentences: Sequence[Sentence], query: Text) -> list
 def personal(draft: Text, conduct: Conduct) -> list[Suspicion]:
     """The sentences in which a classifier sees a person speak, where there is a first person whose words they are."""
     suspicions = conduct.of("person")
-    voice = Voice(draft) if suspicions else None
-    found = []
-    for suspicion in suspicions:
-        at = first_person(draft, suspicion.sentence.first, suspicion.sentence.last)
-        if voice and at is not None and own_words(voice, suspicion.sentence, at):
-            found.append(suspicion)
-    return found
+    if not suspicions:
+        return []
+    voice = Voice(draft)
+    speakers = [(each, first_person(draft, each.first, each.last)) for each in suspicions]
+    return [each for each, at in speakers if at is not None and own_words(voice, each.sentence, at)]
 
 
 def _place(claim: SelfClaim) -> tuple[int, int, str]:
@@ -204,26 +214,23 @@ class _SelfClaimReader:
 
     def _predicate(self, grammar: _Grammar, at: int, stop: int, form: str) -> _Predicate:
         """Read over adverbs and auxiliaries up to the word that says what the speaker is, has or does."""
-        tokens = self.tokens
-        frame = form if form in ("be", "have") else ""
-        modal = form if form in ("will", "would") else ""
+        frame = form if form in FRAMES else ""
+        modal = form if form in MOODS else ""
         negation = -1
         while at < stop:
-            here = tokens[at]
-            following = tokens[at + 1] if at + 1 < stop else ""
-            if form == "would" and modal and (here in grammar.participles or here.endswith("ed")):
-                modal = ""
-            if (here, following) in _pairs() and frame != "be":
-                modal = _pairs()[here, following]
+            here, following = self.tokens[at], "".join(self.tokens[at + 1 : min(at + 2, stop)])
+            pair = None if frame == "be" else _pairs().get((here, following))
+            if form == "would" and grammar.is_participle(here):
+                modal = ""  # 'I'd worked' is no wish
+            if pair is not None:
+                modal = pair
                 at += 1
             elif self.voice.negates(at):
                 negation = at
                 modal = modal or ("can" if here in word_set("self_claims", "cannot") else "")
-            elif here in grammar.auxiliaries and not (
-                here in word_set("self_claims", "been") and following in word_set("self_claims", "places")
-            ):
+            elif grammar.is_auxiliary(here, following):
                 kind = grammar.auxiliaries[here]
-                frame, modal = (kind, modal) if kind in ("be", "have") else (frame, kind)
+                frame, modal = (kind, modal) if kind in FRAMES else (frame, kind)
             elif not self._is_read_over(grammar, at, stop, frame):
                 break
             at += 1
@@ -240,9 +247,7 @@ class _SelfClaimReader:
     def _claims(self, grammar: _Grammar, sentence: Sentence, at: int, predicate: _Predicate) -> Iterator[SelfClaim]:
         stop = min(sentence.last, predicate.at + WINDOW)
         if predicate.negation >= 0:
-            for match in grammar.phrases.despite.find(self.text, predicate.negation + 1, stop):
-                if match.first == predicate.negation + 1 and not self._is_machine_after_all(sentence, match.last):
-                    yield SelfClaim(match.name, at, match.last)
+            yield from self._despite(grammar, sentence, at, predicate.negation + 1, stop)
             return
         if self._is_song(predicate.at, sentence.last):
             return
@@ -253,10 +258,15 @@ class _SelfClaimReader:
             if found is None:
                 return
             for kind, last in found.items():
-                if kind in ALLOWED.get(predicate.modal, (kind,)) and not (
-                    frame == "have" and self._is_compound(last, stop)
-                ):
+                qualifies = frame == "have" and self._is_compound(last, stop)
+                if kind in ALLOWED.get(predicate.modal, (kind,)) and not qualifies:
                     yield SelfClaim(kind, at, last)
+
+    def _despite(self, grammar: _Grammar, sentence: Sentence, at: int, behind: int, stop: int) -> Iterator[SelfClaim]:
+        """'I cannot help feeling sad': what is claimed right behind a negation, unless a machine is spoken of after all."""
+        for match in _beginning(grammar.phrases.despite, self.text, behind, stop):
+            if not self._is_machine_after_all(sentence, match.last):
+                yield SelfClaim(match.name, at, match.last)
 
     @staticmethod
     def _frames(predicate: _Predicate) -> tuple[str, ...]:
@@ -269,9 +279,7 @@ class _SelfClaimReader:
         """The kinds of claim that begin at the token, with their ends; None if it is courtesy."""
         found: dict[str, int] = {}
         lexicon = grammar.phrases.frames.get(frame)
-        for match in lexicon.find(self.text, at, stop) if lexicon else ():
-            if match.first > at:
-                break
+        for match in _beginning(lexicon, self.text, at, stop) if lexicon else ():
             if match.name == COURTESY:
                 return None
             if not self._is_hyphenated(match.last):
@@ -280,36 +288,34 @@ class _SelfClaimReader:
 
     def _coordinated(self, grammar: _Grammar, sentence: Sentence, at: int, first: _Predicate) -> Iterator[SelfClaim]:
         """'I read it and felt sad': a second verb of the same speaker, if nobody else was named in between."""
-        words, tokens = self.text.words, self.tokens
-        for i in range(first.at, min(sentence.last - 1, first.at + WINDOW)):
-            if tokens[i] in word_set("self_claims", "joins"):
-                contrast = tokens[i] in word_set("self_claims", "contrasts")
-                carried = -1 if contrast else first.negation
-                second = self._predicate(grammar, i + 1, min(sentence.last, i + WINDOW), "")
-                if carried < 0 or second.negation >= 0:
-                    modal = second.modal or ("" if contrast else first.modal)
-                    found = self._claims(grammar, sentence, at, second._replace(modal=modal))
-                    yield from (claim for claim in found if claim.kind in COORDINATED)
-                return
-            if words[i].capital or tokens[i] in self._interrupting():
-                return
+        join = self._join(first.at, min(sentence.last - 1, first.at + WINDOW))
+        if join is None:
+            return
+        if self.tokens[join] in word_set("self_claims", "contrasts"):
+            first = first._replace(negation=-1, modal="")
+        second = self._predicate(grammar, join + 1, min(sentence.last, join + WINDOW), "")
+        if first.negation < 0 or second.negation >= 0:
+            found = self._claims(grammar, sentence, at, second._replace(modal=second.modal or first.modal))
+            yield from (claim for claim in found if claim.kind in COORDINATED)
 
-    def _interrupting(self) -> frozenset[str]:
-        return _listed("interrupting", not self.text.accented)
+    def _join(self, first: int, stop: int) -> int | None:
+        """The first 'and' or 'but' of a range, if nobody else is named before it."""
+        interrupting = _listed("interrupting", not self.text.accented)
+        for i in range(first, stop):
+            if self.tokens[i] in word_set("self_claims", "joins"):
+                return i
+            if self.text.words[i].capital or self.tokens[i] in interrupting:
+                return None
+        return None
 
     def _fronted(self, grammar: _Grammar, sentence: Sentence, at: int) -> Iterator[SelfClaim]:
         """'As a child, I …', 'I, as a human being, …'."""
-        first = max(sentence.first, at - 9)
+        fronted = grammar.phrases.fronted
         if self.tokens[at + 1 : at + 2] == [","]:
-            for match in grammar.phrases.fronted.find(self.text, at + 2, min(sentence.last, at + WINDOW)):
-                if match.first == at + 2:
-                    yield SelfClaim(match.name, at, match.last)
-        for match in grammar.phrases.fronted.find(self.text, first, at):
-            opens = (
-                match.first == sentence.first
-                or self.tokens[match.first - 1] in MARKS
-                or match.first - 1 == sentence.first
-            )
+            for match in _beginning(fronted, self.text, at + 2, min(sentence.last, at + WINDOW)):
+                yield SelfClaim(match.name, at, match.last)
+        for match in fronted.find(self.text, max(sentence.first, at - FRONT_REACH), at):
+            opens = match.first <= sentence.first + 1 or self.tokens[match.first - 1] in MARKS
             near = match.last == at or self.tokens[at - 1] == ","
             if opens and near:
                 yield SelfClaim(match.name, match.first, at + 1)
@@ -320,27 +326,29 @@ class _SelfClaimReader:
         matches = list(self._grammar(language).phrases.owned.find(self.text, sentence.first, sentence.last))
         polite = {match.first for match in matches if match.name == f"my.{COURTESY}"}
         for match in matches:
-            kind = match.name.split(".")[1]
-            if match.first in polite or self._is_hyphenated(match.last) or self._is_title(sentence, match.first):
-                continue
-            if not self.voice.asserts(sentence, match.first) or self.voice.denies(sentence, match.first):
-                continue
-            if not any(self.voice.negates(i) for i in range(match.last, min(match.last + 4, sentence.last))):
-                yield SelfClaim(kind, match.first, match.last)
+            if match.first not in polite and self._is_owned(sentence, match):
+                yield SelfClaim(match.name.split(".")[1], match.first, match.last)
+
+    def _is_owned(self, sentence: Sentence, match: Match) -> bool:
+        """Whether the writer says that it is his, and that it is so."""
+        if self._is_hyphenated(match.last) or self._is_title(sentence, match.first):
+            return False
+        if not self.voice.asserts(sentence, match.first) or self.voice.denies(sentence, match.first):
+            return False
+        behind = range(match.last, min(match.last + 4, sentence.last))
+        return not any(map(self.voice.negates, behind))
 
     # what a word is not
 
     def _is_numeral(self, sentence: Sentence, at: int) -> bool:
         """'Elizabeth I was …', 'World War I': a numeral behind a name."""
-        word = self.text.words[at]
-        if word.text != "I" or at == sentence.first:
+        if self.text.words[at].text != "I" or at == sentence.first:
             return False
         before = self.text.words[at - 1]
-        if not before.capital:
+        if not before.capital or before.stop:
             return False
         opens = at - 1 == sentence.first or self.tokens[at - 2] in MARKS
-        opener = opens and (before.stop or before.lower.endswith("ly") or before.lower in _listed("openers", False))
-        return not opener and not before.stop
+        return not (opens and (before.lower.endswith("ly") or before.lower in _listed("openers", False)))
 
     def _is_title(self, sentence: Sentence, at: int) -> bool:
         """'My Neighbour Totoro', 'the film My Life'."""
@@ -351,11 +359,8 @@ class _SelfClaimReader:
 
     def _is_age(self, at: int, stop: int) -> bool:
         """'I am 34 years old'."""
-        return (
-            at < stop
-            and self.text.words[at].number
-            and any(t in _listed("ages", False) for t in self.tokens[at + 1 : min(at + 5, stop)])
-        )
+        behind = self.tokens[at + 1 : min(at + 5, stop)]
+        return at < stop and self.text.words[at].number and not _listed("ages", False).isdisjoint(behind)
 
     def _is_song(self, at: int, stop: int) -> bool:
         """'I Kissed a Girl', 'I Am Legend': a verb with a capital stands in a title."""
@@ -372,9 +377,8 @@ class _SelfClaimReader:
         return word.word and word.content and word.lower not in _listed("times", False)
 
     def _is_machine_after_all(self, sentence: Sentence, last: int) -> bool:
-        return any(
-            token in _listed("machines", False) for token in self.tokens[last : min(sentence.last, last + 2 * WINDOW)]
-        )
+        behind = self.tokens[last : min(sentence.last, last + 2 * WINDOW)]
+        return not _listed("machines", False).isdisjoint(behind)
 
     def _speaks(self, sentence: Sentence, at: int) -> bool:
         """Whether a first person that is another word as often stands at the token as the subject of a clause."""
@@ -398,13 +402,14 @@ class _SelfClaimReader:
         return spelt not in self.speakers.name_too or not self.text.words[at].capital
 
     def _names_younger(self, text: Text) -> bool:
-        lowers, words = text.lowers, text.words
-        others = self.speakers.younger_others
-        return any(
-            lowers[i] in self.speakers.kin
-            and (lowers[i + 1] in others or lowers[i - 1] in others or words[i + 1].capital)
-            for i in range(len(lowers) - 1)
-        )
+        lowers, others = text.lowers, self.speakers.younger_others
+        places = [i for i in range(len(lowers) - 1) if lowers[i] in self.speakers.kin]
+        return any(text.words[i + 1].capital or not others.isdisjoint((lowers[i - 1], lowers[i + 1])) for i in places)
+
+
+def _beginning(lexicon: Lexicon, text: Text, first: int, stop: int) -> Iterator[Match]:
+    """The phrases that begin with a token."""
+    return takewhile(lambda match: match.first == first, lexicon.find(text, first, stop))
 
 
 @compiled

@@ -17,6 +17,7 @@ __all__ = ["Phrases", "Voice", "phrases", "places_in", "spans_of", "text_is_for_
 BLOCK_QUOTE: Final = re.compile(r"^>[^\n]*+", re.MULTILINE)
 CLOSERS: Final = frozenset("\"”’»)]'*_`】!…. ")
 STOPS: Final = frozenset(".!?…;")
+COLON_OR_STOP: Final = STOPS | {":"}
 CLAUSE_MARKS: Final = frozenset(",;:()–—-")
 REACH: Final = 12
 
@@ -140,9 +141,9 @@ class Voice:
         last = sentence.last - 1
         while last > sentence.first and self.tokens[last] in CLOSERS:
             last -= 1
-        if self.tokens[last] not in "?？":
+        if self.tokens[last] not in "?？" or last - at > REACH:
             return False
-        return "," not in self.tokens[max(at, last - REACH) : last] if last - at <= REACH else False
+        return "," not in self.tokens[at:last]
 
     def reports(self, sentence: Sentence, at: int) -> bool:
         """Whether somebody else is made to say, think or ask what begins at the token."""
@@ -150,23 +151,19 @@ class Voice:
 
     def supposes(self, sentence: Sentence, at: int) -> bool:
         """Whether a supposition about the speaker stands before the token, or governs it."""
-        tokens = self.tokens
-        for i in range(max(sentence.first, at - 3 * REACH), at):
-            if self._rules.supposing.ending(tokens, i) and self._about_speaker(i, sentence.last):
-                return True
-        return tokens[sentence.first] in word_set("voice", "conditional_verbs") and tokens[
-            sentence.first + 1 : sentence.first + 2
-        ] == ["i"]
+        tokens, before = self.tokens, range(max(sentence.first, at - 3 * REACH), at)
+        if any(self._rules.supposing.ending(tokens, i) and self._about_speaker(i, sentence.last) for i in before):
+            return True
+        opening, *behind = tokens[sentence.first : sentence.first + 2]
+        return opening in word_set("voice", "conditional_verbs") and behind == ["i"]
 
     def _about_speaker(self, i: int, last: int) -> bool:
         """Whether what is supposed from token i on is said of the speaker, and not for politeness ('if I may')."""
         if self._rules.subjectless.ending(self.tokens, min(i + 1, last - 1)):
             return True
         speaker = self._speaker_behind(i, last)
-        polite = self._rules.courteous_condition
-        return speaker > 0 and not any(
-            polite.ending(self.tokens, j) for j in range(speaker + 1, min(speaker + 3, last))
-        )
+        polite, behind = self._rules.courteous_condition, range(speaker + 1, min(speaker + 3, last))
+        return speaker > 0 and not any(polite.ending(self.tokens, j) for j in behind)
 
     def denies(self, sentence: Sentence, at: int) -> bool:
         """Whether a negation in the same clause stands before the token."""
@@ -218,42 +215,44 @@ class Voice:
         if at - 1 <= sentence.first or tokens[at - 1] not in (",", ":"):
             return False
         first = max(sentence.first, at - REACH)
-        return any(
-            tokens[i] in word_set("voice", "according") and not self._speaks(i + 1) and "," not in tokens[i : at - 1]
-            for i in range(first, at - 1)
-        )
+        attributions = [i for i in range(first, at - 1) if tokens[i] in word_set("voice", "according")]
+        return any(not self._speaks(i + 1) and "," not in tokens[i : at - 1] for i in attributions)
 
     def _after_colon(self, at: int) -> bool:
         """'She said: I …', 'For example: I …', 'Olsen: I …'."""
-        tokens, text = self.tokens, self.text
         colon = at - 1
-        while colon > 0 and at - colon <= REACH and tokens[colon] not in STOPS and tokens[colon] != ":":
+        while colon > 0 and at - colon <= REACH and self.tokens[colon] not in COLON_OR_STOP:
             colon -= 1
-        if colon <= 0 or tokens[colon] != ":":
+        if colon <= 0 or self.tokens[colon] != ":":
             return False
-        if any(self._rules.saying.ending(tokens, i) for i in range(max(0, colon - 6), colon)):
-            return True
-        label = colon - 1
-        while label > 0 and text.words[label].capital and "\n" not in text.gaps[label]:
+        return self._says_before(colon) or self._is_label(colon)
+
+    def _says_before(self, colon: int) -> bool:
+        """Whether a verb of saying leads up to a colon."""
+        return any(self._rules.saying.ending(self.tokens, i) for i in range(max(0, colon - 6), colon))
+
+    def _is_label(self, colon: int) -> bool:
+        """Whether a line begins with the name of another speaker and a colon."""
+        words, gaps, label = self.text.words, self.text.gaps, colon - 1
+        while label > 0 and words[label].capital and "\n" not in gaps[label]:
             label -= 1
-        at_line_start = label == 0 or "\n" in text.gaps[label]
-        return at_line_start and text.words[label].capital and not self._rules.own_labels.ending(tokens, colon - 1)
+        at_line_start = label == 0 or "\n" in gaps[label]
+        return at_line_start and words[label].capital and not self._rules.own_labels.ending(self.tokens, colon - 1)
 
     def _said_afterwards(self, sentence: Sentence, at: int) -> bool:
         """'I felt joy, she said': a verb of saying with another speaker closes the sentence."""
+        places = range(max(at, sentence.last - REACH), sentence.last - 2)
+        commas = [i for i in places if self.tokens[i] == ","]
+        return any(self._names_speaker(range(comma + 1, min(comma + 5, sentence.last))) for comma in commas)
+
+    def _names_speaker(self, behind: range) -> bool:
+        """Whether the words behind a comma say that another speaker said it."""
         tokens, words = self.tokens, self.text.words
-        for i in range(max(at, sentence.last - REACH), sentence.last - 2):
-            if tokens[i] != ",":
-                continue
-            behind = range(i + 1, min(i + 5, sentence.last))
-            if any(self._speaks(j) for j in behind):
-                continue
-            other = any(self._rules.others.ending(tokens, j) or words[j].capital for j in behind)
-            if other and any(self._rules.saying.ending(tokens, j) for j in behind):
-                return True
-            if tokens[i + 1] == "according":
-                return True
-        return False
+        if any(map(self._speaks, behind)):
+            return False
+        says = any(self._rules.saying.ending(tokens, i) for i in behind)
+        by_another = says and any(self._rules.others.ending(tokens, i) or words[i].capital for i in behind)
+        return by_another or tokens[behind[0]] == "according"
 
 
 def _foreign_ranges(text: Text) -> Iterator[tuple[int, int]]:
