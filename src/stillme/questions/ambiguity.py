@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, takewhile
 from typing import Final, Literal
 
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
-from stillme.languages import compiled, load, word_rules, word_set
+from stillme.languages import compiled, load, word_set
+from stillme.questions.answers import words_typed
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
 from stillme.text.sentences import split
-from stillme.text.tokens import Sentence, Text, fold
+from stillme.text.tokens import CONTENT, FOLDED, LOWER, STEM, Sentence, Text, Word, fold
 
 __all__ = ["Ambiguity", "Option", "find_ambiguity"]
 
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
 LONGEST_TITLE: Final = 2
+DEFINED_WITHIN: Final = 8
+DEFINING_WORDS: Final = 5
 SAYS_WHAT: Final = 2
 """A sentence with so many words of content says what it is about."""
 
@@ -57,27 +61,29 @@ def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) 
     cues = _lexicon().names(query)
     if "broad" in cues and not conversation and _is_broad(query) and not _names_in(query):
         return Ambiguity("broad")
-    reference = _reference(query) if "reference" in cues and "expletive" not in cues else None
-    if reference is not None and _mentions(conversation):
-        return None
-    if "several" in cues:
+    reference = None if "expletive" in cues or "reference" not in cues else _reference(query)
+    is_resolved = reference is not None and any(turn.content() for turn in conversation)
+    if is_resolved or "several" in cues:
         return None
     options = _options(query, library, reference is not None)
-    if options:
-        word = reference or _shared_word(query, options)
-        return Ambiguity("options" if reference is None else "reference", options, word)
-    if reference is not None and not library.passages:
-        return Ambiguity("reference", (), reference)
+    if reference is None:
+        return _one_of(query, options) or _namesakes(query, library.passages)
+    if options or not library.passages:
+        return Ambiguity("reference", options, reference)
     return _namesakes(query, library.passages)
+
+
+def _one_of(query: Text, options: Sequence[Option]) -> Ambiguity | None:
+    """The question may mean any of several things, if there are any."""
+    return Ambiguity("options", tuple(options), _shared_word(query, options)) if options else None
 
 
 def _is_broad(query: Text) -> bool:
     """Whether it asks for everything, and no other sentence of it says what about: 'Please help! When do you open?' does."""
-    matches = [
-        m for m in _lexicon().find(query) if m.name == "broad" and any(w.word for w in query.words[m.first : m.last])
-    ]
-    others = [s for s in split(query) if not any(s.first <= m.first < s.last for m in matches)]
-    return bool(matches) and all(sum(w.content for w in query.words[s.first : s.last]) < SAYS_WHAT for s in others)
+    matches = [match for match in _lexicon().find(query) if match.name == "broad"]
+    asking = [match.first for match in matches if query.count_words(match.first, match.last)]
+    others = [s for s in split(query) if not any(at in range(s.first, s.last) for at in asking)]
+    return bool(asking) and all(len(query.content(s.first, s.last)) < SAYS_WHAT for s in others)
 
 
 def _names_in(query: Text) -> list[Name]:
@@ -85,17 +91,12 @@ def _names_in(query: Text) -> list[Name]:
     return find_names(query, [whole], capitalised_words([query]))
 
 
-def _mentions(conversation: Sequence[Text]) -> bool:
-    return any(any(w.content for w in turn.words) for turn in conversation)
-
-
 def _reference(query: Text) -> str | None:
     """The pronoun that nothing in the question resolves: no name, and no noun phrase before it."""
     match = _lexicon().first(query, "reference")
     if match is None or _names_in(query):
         return None
-    before = query.words[: match.first]
-    if any(w.lower in word_set("ambiguity", "determiners") for w in before) or sum(w.content for w in before) >= 2:
+    if query.has_any(word_set("ambiguity", "determiners"), 0, match.first) or len(query.content(0, match.first)) >= 2:
         return None
     return query.slice(match.first, match.last) if query.words[match.last - 1].word else query.words[match.first].text
 
@@ -105,17 +106,10 @@ def _reference(query: Text) -> str | None:
 
 def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option, ...]:
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
-    asked = _asked(query, library)
-    wanted = (asked - library.shared.titled) or asked
-    kinds = _kinds(query)
+    asked, kinds = _asked(query, library), _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
     heads: dict[str, set[tuple[str, ...]]] = {}
-    for place, count in _places(library, wanted, by_reference):
-        passage, statement = library.places[place]
-        is_asked = count >= ENOUGH_OF_QUESTION * len(wanted) or _completes(library, passage, statement, wanted)
-        subject = _subject(statement) if is_asked or not count else None
-        if subject is None or subject.first in statement.figured:
-            continue
+    for statement, subject in _subjects(library, asked, by_reference):
         head, option = _head_and_option(statement, subject, asked, kinds, by_reference)
         if option is not None:
             found.setdefault(option.parts, option)
@@ -127,6 +121,17 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
     if not by_reference and not _speaks_of_kind(asked, heads, library):
         return ()
     return tuple(options[:MOST_OPTIONS])
+
+
+def _subjects(library: Library, asked: set[str], by_reference: bool) -> Iterator[tuple[Statement, Name]]:
+    """The statements that say enough of the question, each with the name that opens it."""
+    wanted = (asked - library.shared.titled) or asked
+    for place, count in _places(library, wanted, by_reference):
+        passage, statement = library.places[place]
+        is_asked = count >= ENOUGH_OF_QUESTION * len(wanted) or _completes(library, passage, statement, wanted)
+        subject = _subject(statement) if is_asked or not count else None
+        if subject is not None and subject.first not in statement.figured:
+            yield statement, subject
 
 
 def _places(library: Library, wanted: set[str], by_reference: bool) -> list[tuple[int, int]]:
@@ -148,23 +153,19 @@ def _completes(library: Library, passage: int, statement: Statement, wanted: set
 
 def _asked(query: Text, library: Library) -> set[str]:
     """The stems of the question's content; of Vietnamese typed without accents, those that the passages have with them."""
-    stems = {w.stem for w in query.words if w.content and w.lower not in word_set("ambiguity", "addressed")}
+    stems = {word.stem for word in query.content() if word.lower not in word_set("ambiguity", "addressed")}
     if query.accented:
         return stems
-    typed = {w.folded for w in query.words if w.word and w.folded not in word_rules().stop_folded}
-    meant = library.shared.typed_as(typed)
-    return {*meant, *(stem for stem in stems if stem in library.index)} if meant else stems
+    meant = library.shared.typed_as(words_typed(query))
+    return {*meant, *(stems & library.index.keys())} if meant else stems
 
 
 def _kinds(query: Text) -> set[str]:
     """What the question calls the thing it asks about: the noun behind an article, 'plan' of 'the mobile plan'."""
-    found: set[str] = set()
-    for i, word in enumerate(query.words):
-        if word.lower in word_set("ambiguity", "determiners"):
-            run = query.words[i + 1 : i + 5]
-            length = next((k for k, w in enumerate(run) if not w.content), len(run))
-            found.update(w.lower for w in run[:length])
-    return found
+    determiners = word_set("ambiguity", "determiners")
+    places = [i for i, lower in enumerate(query.lowers) if lower in determiners]
+    nouns = (takewhile(CONTENT, query.words[i + 1 : i + 5]) for i in places)
+    return set(map(LOWER, chain.from_iterable(nouns)))
 
 
 def _speaks_of_kind(asked: set[str], heads: dict[str, set[tuple[str, ...]]], library: Library) -> bool:
@@ -184,51 +185,47 @@ def _subject(statement: Statement) -> Name | None:
     name = next((n for n in statement.names if n.first - start <= LONGEST_TITLE), None)
     if name is not None:
         return name
-    opening = text.words[start] if start < statement.last else None
-    follows = text.words[start + 1] if start + 1 < statement.last else None
-    if (
-        opening is not None
-        and opening.capital
-        and not opening.stop
-        and follows is not None
-        and follows.content
-        and start == first
-    ):
-        return Name(start, start + 1, (opening.folded,))
-    return None
+    if start != first or start + 1 >= statement.last:
+        return None
+    opening, follows = text.words[start : start + 2]
+    is_name = opening.capital and not opening.stop and follows.content
+    return Name(start, start + 1, (opening.folded,)) if is_name else None
 
 
 def _head_and_option(
     statement: Statement, subject: Name, asked: set[str], kinds: set[str], by_reference: bool
 ) -> tuple[str, Option | None]:
     """The kind of thing the subject is ('plan' of 'the Starter plan'), and what tells it from others."""
-    text = statement.reading.text
-    words = text.words
-    inside = [i for i in range(subject.first, subject.last) if words[i].word or words[i].number]
-    last = subject.last
+    text, words, last = statement.reading.text, statement.reading.text.words, subject.last
+    inside = [i for i in range(subject.first, last) if words[i].word or words[i].number]
     if by_reference:
         return "", Option(text.slice(subject.first, last), tuple(words[i].lower for i in inside))
-    head = next((i for i in inside if words[i].stem in asked), None)
     if last < statement.last and words[last].lower in kinds and not words[last].capital:
         head, last = last, last + 1
-    if head is None:  # the kind of thing stands before the name
-        head = next((i for i in range(statement.first, subject.first) if words[i].stem in asked), None)
-    if head is None and len(inside) < 2:
-        return "", None
-    head = inside[0] if head is None else head
+    else:
+        before = range(statement.first, subject.first)
+        own = inside[:1] if len(inside) > 1 else []
+        head = next((i for i in chain(inside, before) if words[i].stem in asked), next(iter(own), -1))
     parts = tuple(words[i].lower for i in inside if i != head)
-    return words[head].stem, Option(text.slice(subject.first, last), parts) if parts else None
+    if head < 0 or not parts:
+        return "", None
+    return words[head].stem, Option(text.slice(subject.first, last), parts)
 
 
 def _asks_for_all(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:
     """'How much do the plans cost?' asks for all of them, 'which plan' and 'gói nào' for the one that fits."""
-    lowers, asking = query.lowers, word_set("ambiguity", "asking")
-    for i, word in enumerate(query.words):
-        if word.stem in heads:
-            plural = word.lower.endswith("s") and word.stem != word.lower
-            if plural or (i and lowers[i - 1] in asking) or not asking.isdisjoint(lowers[i + 1 : i + 3]):
-                return True
-    return False
+    kinds = [i for i, word in enumerate(query.words) if word.stem in heads]
+    return any(_is_plural(query.words[i]) or _is_asked_which(query, i) for i in kinds)
+
+
+def _is_plural(word: Word) -> bool:
+    return word.lower.endswith("s") and word.stem != word.lower
+
+
+def _is_asked_which(query: Text, at: int) -> bool:
+    """Whether 'which' stands before a noun, or a word such as 'nào' soon behind it."""
+    asking = word_set("ambiguity", "asking")
+    return query.has_any(asking, max(0, at - 1), at) or query.has_any(asking, at + 1, at + 3)
 
 
 def _shared_word(query: Text, options: Sequence[Option]) -> str:
@@ -245,31 +242,35 @@ def _namesakes(query: Text, passages: Sequence[Passage]) -> Ambiguity | None:
         return None
     for name in _names_in(query):
         holders = [(p, d) for p in passages if (d := _described(p, name))]
-        if len({d for _, d in holders}) < 2 or len({p.source_id for p, _ in holders}) < 2:
-            continue
-        rest = {w.stem for i, w in enumerate(query.words) if w.content and not name.first <= i < name.last}
-        shares = [len(rest & {w.stem for w in p.text.words}) for p, _ in holders]
-        if len(set(shares)) == 1:
+        sources, things = {p.source_id for p, _ in holders}, {d for _, d in holders}
+        if min(len(sources), len(things)) > 1 and not _is_told_which(query, name, [p for p, _ in holders]):
             options = tuple(dict.fromkeys(Option(_label(p, name, d), tuple(d.split())) for p, d in holders))
             return Ambiguity("namesakes", options[:MOST_OPTIONS], query.slice(name.first, name.last))
     return None
 
 
+def _is_told_which(query: Text, name: Name, passages: Sequence[Passage]) -> bool:
+    """Whether one of the passages has more of the other words of the question."""
+    rest = {word.stem for word in (*query.content(0, name.first), *query.content(name.last))}
+    return len({len(rest.intersection(map(STEM, passage.text.words))) for passage in passages}) > 1
+
+
 def _described(passage: Passage, name: Name) -> str:
     """What a passage says the name is: the qualifier of its title, or the words of its definition; '' if it does not say."""
-    qualifier = _qualifier(passage.heading, name)
-    if qualifier:
-        return qualifier
-    text = passage.text
-    for sentence in passage.sentences[:2]:
-        size = len(name.parts)
-        start = sentence.first + (text.words[sentence.first].lower in word_set("ambiguity", "determiners"))
-        if tuple(text.folded[start : start + size]) != name.parts:
-            continue
-        match = _lexicon().first(text, "definition", start + size, sentence.last)
-        if match is not None and match.first - start - size <= 8:
-            return " ".join(w.folded for w in text.words[match.last : match.last + 5] if w.content)
-    return ""
+    told = (_defined(passage.text, sentence, name) for sentence in passage.sentences[:2])
+    return _qualifier(passage.heading, name) or next(filter(None, told), "")
+
+
+def _defined(text: Text, sentence: Sentence, name: Name) -> str:
+    """What a sentence that opens with the name says it is."""
+    start = sentence.first + (text.words[sentence.first].lower in word_set("ambiguity", "determiners"))
+    behind = start + len(name.parts)
+    if tuple(text.folded[start:behind]) != name.parts:
+        return ""
+    match = _lexicon().first(text, "definition", behind, sentence.last)
+    if match is None or match.first - behind > DEFINED_WITHIN:
+        return ""
+    return " ".join(map(FOLDED, text.content(match.last, match.last + DEFINING_WORDS)))
 
 
 def _qualifier(heading: Text, name: Name) -> str:
@@ -282,8 +283,6 @@ def _qualifier(heading: Text, name: Name) -> str:
 
 def _label(passage: Passage, name: Name, described: str) -> str:
     title = (passage.given.title or "").strip()
-    return (
-        title
-        if _qualifier(passage.heading, name) and title
-        else f"{' '.join(p.capitalize() for p in name.parts)} ({described})"
-    )
+    if title and _qualifier(passage.heading, name):
+        return title
+    return f"{' '.join(map(str.capitalize, name.parts))} ({described})"

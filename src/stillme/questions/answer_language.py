@@ -80,20 +80,23 @@ class _Mention:
 
     def asks(self) -> bool:
         """Whether this is the language to answer in."""
-        rules, tokens = _answer_rules(), self.query.lowers
-        following = self._following()
+        rules, following = _answer_rules(), self._following()
         if following[:1].isalpha() and following not in rules.after:
             return False
         at = self.name.first
-        while at > self.first and tokens[at - 1] in rules.qualifiers:
+        while at > self.first and self.query.lowers[at - 1] in rules.qualifiers:
             at -= 1
         if at == self.first:
             return following in rules.polite
-        if tokens[at - 1] in rules.before or (
-            tokens[at - 1] == "to" and not rules.moves.isdisjoint(tokens[self.first : at - 1])
-        ):
+        if self._is_preposition(at - 1):
             return self._asks_after(at - 1, following)
-        return following != "?" and any(self._requested(m) for m in self.matches if m.name == "direct" and m.last == at)
+        direct = [match for match in self.matches if match.name == "direct" and match.last == at]
+        return following != "?" and any(map(self._requested, direct))
+
+    def _is_preposition(self, at: int) -> bool:
+        """Whether 'in' stands there, or a 'to' behind a verb that moves a text into a language."""
+        rules, here = _answer_rules(), self.query.lowers[at]
+        return here in rules.before or (here == "to" and self.query.has_any(rules.moves, self.first, at))
 
     def _following(self) -> str:
         """The token after the name, or after the comma that separates it from "please"."""
@@ -106,14 +109,18 @@ class _Mention:
         before = self.query.lowers[preposition - 1] if preposition > self.first else "."
         if before in rules.held:
             return False
-        if any(self._requested(m) for m in self.matches if m.name == "verbs" and m.last <= preposition):
+        if self._is_requested("verbs", preposition):
             return True
         names = {match.name for match in self.matches}
         if "words_asked" in names:
             return False
-        alone = before in CLAUSE_STARTS and not following[:1].isalpha() and following != ","
-        told = any(self._requested(m) for m in self.matches if m.name == "telling" and m.last <= preposition)
-        return alone or told or following in rules.polite or "wanted" in names
+        if "wanted" in names or following in rules.polite or self._is_requested("telling", preposition):
+            return True
+        return before in CLAUSE_STARTS and not following[:1].isalpha() and following != ","
+
+    def _is_requested(self, name: str, before: int) -> bool:
+        """Whether a verb of a list opens a request before a token."""
+        return any(self._requested(match) for match in self.matches if match.name == name and match.last <= before)
 
     def _requested(self, verb: Match) -> bool:
         return opens_request(self.query, self.first, verb.first)

@@ -10,7 +10,8 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import Final
 
@@ -21,11 +22,22 @@ from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import CLAUSE_MARKS, Statement
 from stillme.languages import DEFAULT, accented_language, compiled, load, word_rules, word_set
 from stillme.text.concepts import text_concepts
-from stillme.text.lexicon import Lexicon
+from stillme.text.lexicon import Lexicon, Match
 from stillme.text.names import Name, capitalised_words, find_names
-from stillme.text.tokens import Sentence, Text
+from stillme.text.tokens import TEXT, Sentence, Text, Word
 
-__all__ = ["FEATURES", "KINDS", "AnswerSpan", "Place", "PossibleAnswer", "Question", "read_answers", "weighed"]
+__all__ = [
+    "FEATURES",
+    "KINDS",
+    "AnswerSpan",
+    "Place",
+    "PossibleAnswer",
+    "Question",
+    "is_own",
+    "read_answers",
+    "weighed",
+    "words_typed",
+]
 
 FEATURES: Final = (
     "bias", "words", "words_near", "rare", "name", "name_in_passage", "near_word", "near_name", "behind_word", "before_word",
@@ -70,18 +82,15 @@ class Question:
     def __init__(self, text: Text) -> None:
         self.text = text
         self.names = find_names(text, [Sentence(0, len(text), 0, len(text.raw))], capitalised_words([text]))
-        match = min(_asks().find(text), key=lambda m: (m.first, -m.last), default=None)
-        self.kind = "thing" if match is None else match.name
-        if self._asks_for_several():
-            self.kind = OPEN
-        self.parts = frozenset(part for name in self.names for part in name.parts)
+        asking = min(_asks().find(text), key=lambda m: (m.first, -m.last), default=Match("thing", 0, 0))
+        self.kind = OPEN if self._asks_for_several() else asking.name
+        self.parts = frozenset(chain.from_iterable(name.parts for name in self.names))
         self.quantities = find_quantities(text, accented_language() if text.accented else DEFAULT)
-        named = {i for name in self.names for i in range(name.first, name.last)}
-        rest = [i for i, w in enumerate(text.words) if w.content and i not in named]
-        self.stems = frozenset(text.words[i].stem for i in rest)
-        self.concepts = frozenset(c for i in rest for c in text_concepts(text)[i])
-        self.focus = frozenset(text.words[i].stem for i in self._focus(rest, match.first if match else 0))
-        self.about = " ".join(w.text for w in text.words if w.content)
+        rest = self._words_without_names()
+        self.stems = self._stems(rest)
+        self.concepts = frozenset(chain.from_iterable(text_concepts(text)[i] for i in rest))
+        self.focus = self._stems(self._focus(rest, asking.first))
+        self.about = " ".join(map(TEXT, text.content()))
 
     @classmethod
     def of(cls, text: Text | None) -> Question | None:
@@ -92,17 +101,18 @@ class Question:
         says = bool(question.stems) and (bool(question.parts) or len(question.stems) > 1)
         return question if says and question.kind != OPEN else None
 
+    def _words_without_names(self) -> list[int]:
+        """The words of content that are no part of a name."""
+        named = {i for name in self.names for i in range(name.first, name.last)}
+        return [i for i, word in enumerate(self.text.words) if word.content and i not in named]
+
+    def _stems(self, tokens: Iterable[int]) -> frozenset[str]:
+        return frozenset(self.text.words[i].stem for i in tokens)
+
     def _asks_for_several(self) -> bool:
         """'What states', 'which of the rivers': more than one answer is right."""
-        for asking, word in pairwise(self.text.words):
-            if (
-                asking.lower in word_set("answers", "asking_before")
-                and word.lower[-1:] == "s"
-                and word.content
-                and word.stem + "s" == word.lower
-            ):
-                return True
-        return False
+        asking = word_set("answers", "asking_before")
+        return any(before.lower in asking and _is_plural(word) for before, word in pairwise(self.text.words))
 
     def _focus(self, rest: Sequence[int], asking: int) -> Iterable[int]:
         """The words that say what is asked for: 'sport' of 'what sport'."""
@@ -116,9 +126,17 @@ class Question:
         """Its words, names apart, as the passages write them: typed without accents it finds them with accents."""
         if self.text.accented or not any(p.text.accented for p in library.passages):
             return self.stems
-        typed = {w.folded for w in self.text.words if w.word and w.folded not in word_rules().stop_folded}
-        meant = library.shared.typed_as(typed)
-        return meant | frozenset(stem for stem in self.stems if stem in library.index) if meant else self.stems
+        meant = library.shared.typed_as(words_typed(self.text))
+        return meant | (self.stems & library.index.keys()) if meant else self.stems
+
+
+def _is_plural(word: Word) -> bool:
+    return word.content and word.stem + "s" == word.lower
+
+
+def words_typed(text: Text) -> set[str]:
+    """The words of a text that was typed without accents, but for those that no comparison counts."""
+    return {word.folded for word in text.words if word.word} - word_rules().stop_folded
 
 
 class Place:
@@ -127,16 +145,14 @@ class Place:
     def __init__(self, question: Question, wanted: frozenset[str], statement: Statement) -> None:
         self.question, self.wanted, self.statement = question, wanted, statement
         words, meant, concepts = statement.reading.text.words, statement.reading.concepts, question.concepts
+        content = [i for i in range(statement.first, statement.last) if words[i].content]
+        parts = {i: words[i].folded.removesuffix("'s") for i in content}
+        self.named = {i: part for i, part in parts.items() if part in question.parts}
         self.hits: dict[int, str] = {}
-        self.named: dict[int, str] = {}
-        for i in range(statement.first, statement.last):
-            word = words[i]
-            if word.content:
-                part = word.folded.removesuffix("'s")
-                if part in question.parts:
-                    self.named[i] = part
-                elif word.stem in wanted or not concepts.isdisjoint(meant[i]):
-                    self.hits[i] = word.stem
+        for i in content:
+            is_asked = words[i].stem in wanted or not concepts.isdisjoint(meant[i])
+            if is_asked and i not in self.named:
+                self.hits[i] = words[i].stem
         self.said = frozenset(self.hits.values())
         self.names = frozenset(self.named.values())
         self.hit_places, self.name_places = list(self.hits), list(self.named)
@@ -149,10 +165,11 @@ class Place:
     @property
     def of_another(self) -> bool:
         """Whether it speaks of another year, another line than the question does."""
-        asked, stated = self.question.quantities, self.statement.quantities
-        return any(
-            any(rivals(q, t) for t in stated) and not any(agrees(q, t) or agrees(t, q) for t in stated) for q in asked
-        )
+        return any(self._states_another(asked) for asked in self.question.quantities)
+
+    def _states_another(self, asked: Quantity) -> bool:
+        stated = self.statement.quantities
+        return any(rivals(asked, q) for q in stated) and not any(agrees(asked, q) or agrees(q, asked) for q in stated)
 
 
 class PossibleAnswer:
@@ -178,37 +195,51 @@ class PossibleAnswer:
 
 def _spans(place: Place) -> Iterator[AnswerSpan]:
     """The spans of a statement of the kind that is asked for."""
-    question, statement = place.question, place.statement
-    if question.kind in ("date", "figure"):
-        for q in statement.quantities:
-            fits = (q.dimension == "date") == (question.kind == "date") and q.dimension != "label"
-            if fits and not any(agrees(q, asked) for asked in question.quantities):
-                yield AnswerSpan(q.first, q.last, q)
-        return
-    if question.kind != "thing":
-        for name in statement.names:
-            if question.parts.isdisjoint(name.parts):
-                yield AnswerSpan(name.first, name.last, name)
-    if question.kind != "person":
-        words = statement.reading.text.words
-        for span in _phrases(place):
-            if question.kind == "thing" or (not words[span.first].capital and _led(place, span)):
-                yield span
+    match place.question.kind:
+        case "date":
+            return _figures(place, [q for q in place.statement.quantities if q.dimension == "date"])
+        case "figure":
+            return _figures(place, [q for q in place.statement.quantities if q.dimension not in ("date", "label")])
+        case "person":
+            return _named(place)
+        case "thing":
+            return _phrases(place)
+    return chain(_named(place), _phrases_led_to(place))
+
+
+def _figures(place: Place, quantities: Iterable[Quantity]) -> Iterator[AnswerSpan]:
+    """The figures that are not the question's."""
+    asked = place.question.quantities
+    return (AnswerSpan(q.first, q.last, q) for q in quantities if not any(agrees(q, a) for a in asked))
+
+
+def _named(place: Place) -> Iterator[AnswerSpan]:
+    """The names that have no part of a name of the question."""
+    parts = place.question.parts
+    return (AnswerSpan(n.first, n.last, n) for n in place.statement.names if parts.isdisjoint(n.parts))
+
+
+def _phrases_led_to(place: Place) -> Iterator[AnswerSpan]:
+    """The phrases in small letters behind a word that leads to such an answer."""
+    words = place.statement.reading.text.words
+    return (span for span in _phrases(place) if not words[span.first].capital and _led(place, span))
 
 
 def _phrases(place: Place) -> Iterator[AnswerSpan]:
-    """Runs of words that carry content and are not the question's."""
+    """Runs of words that carry content and are not the question's, cut where they are long."""
     statement, words = place.statement, place.statement.reading.text.words
-    start: int | None = None
-    for i in range(statement.first, statement.last + 1):
-        own = i < statement.last and words[i].content and not words[i].number
-        inside = own and i not in place.hits and i not in place.named
-        if start is not None and (not inside or i - start >= LONGEST_PHRASE):
-            if any(len(w.text) > 1 for w in words[start:i]):
-                yield AnswerSpan(start, i)
-            start = None
-        if inside and start is None:
-            start = i
+    for own, run in groupby(range(statement.first, statement.last), key=partial(is_own, place)):
+        tokens = list(run) if own else []
+        for start in range(0, len(tokens), LONGEST_PHRASE):
+            part = tokens[start : start + LONGEST_PHRASE]
+            if any(len(words[i].text) > 1 for i in part):
+                yield AnswerSpan(part[0], part[-1] + 1)
+
+
+def is_own(place: Place, token: int) -> bool:
+    """Whether a token carries content, is no number and not the question's."""
+    word = place.statement.reading.text.words[token]
+    return word.content and not word.number and token not in place.hits and token not in place.named
 
 
 def _led(place: Place, span: AnswerSpan) -> bool:
@@ -242,12 +273,10 @@ def _neighbours(place: Place, span: AnswerSpan) -> tuple[int, int]:
 
 def _defined(place: Place, span: AnswerSpan) -> bool:
     """Whether the statement opens with the question's name and the span stands soon behind a copula."""
-    opens = bool(place.name_places) and place.name_places[0] - place.statement.first <= 1
-    lowers = place.statement.reading.text.lowers
-    return opens and any(
-        lowers[i] in word_set("answers", "copulas")
-        for i in range(max(place.name_places[0], span.first - 4), span.first)
-    )
+    if not place.name_places or place.name_places[0] - place.statement.first > 1:
+        return False
+    near = max(place.name_places[0], span.first - 4)
+    return place.statement.reading.text.has_any(word_set("answers", "copulas"), near, span.first)
 
 
 def _opened_by_another(place: Place) -> bool:

@@ -5,7 +5,10 @@ Statements are compared only where they share words that are not everywhere, so 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -15,7 +18,7 @@ from stillme.grounding.passage_index import Library, PassageIndex
 from stillme.grounding.statements import Reading, Statement, cues
 from stillme.languages import word_set
 from stillme.questions.answers import Question
-from stillme.questions.disagreement import Rival, find_rivals
+from stillme.questions.disagreement import Rival, are_told_apart, find_rivals, have_other_labels, years_of
 from stillme.stopping import watched
 from stillme.text.concepts import opposite_stems
 from stillme.text.tokens import Text
@@ -84,22 +87,26 @@ def _answers(
     question = Question.of(query)
     if question is None:
         return []
-    found_rivals = find_rivals(question, library)
-    told = [
-        rival for rival in found_rivals if not _refer_to_others(*(answer.place.statement for answer in rival.answers))
+    found = [
+        _answered(question, rival)
+        for rival in find_rivals(question, library)
+        if not _refer_to_others(*_statements(rival))
     ]
-    found = [_answered(question, rival) for rival in told]
-    return [d for d in found if (d.passages, d.spans) not in known]
+    return [conflict for conflict in found if (conflict.passages, conflict.spans) not in known]
+
+
+def _statements(rival: Rival) -> tuple[Statement, Statement]:
+    one, other = rival.answers
+    return one.place.statement, other.place.statement
 
 
 def _answered(question: Question, rival: Rival) -> PassageConflict:
     one, other = rival.answers
-    spans = [(a.place.statement.sentence.start, a.place.statement.sentence.end) for a in rival.answers]
     return PassageConflict(
         (one.passage, other.passage),
         ANSWER_KINDS[question.kind],
         question.about,
-        (spans[0], spans[1]),
+        (_span(one.place.statement), _span(other.place.statement)),
         (one.text, other.text),
     )
 
@@ -107,19 +114,11 @@ def _answered(question: Question, rival: Rival) -> PassageConflict:
 def _related(library: Library) -> list[tuple[int, int]]:
     """Pairs of statements of different sources that share at least two words which are not everywhere."""
     places, sources = library.places, [p.source_id for p in library.passages]
-    index = library.index
-    telling = frozenset(
-        stem
-        for stem, holders in index.items()
-        if 1 < len(holders) <= COMMON and places[holders[0]][0] != places[holders[-1]][0] and not stem[0].isdigit()
-    )
+    telling = _telling(library)
     related: list[tuple[int, int]] = []
     for a, (passage, statement) in enumerate(watched(places)):
-        shared: dict[int, int] = {}
-        for stem in statement.stems & telling:
-            for b in index[stem]:
-                if b > a:
-                    shared[b] = shared.get(b, 0) + 1
+        holders = chain.from_iterable(library.index[stem] for stem in statement.stems & telling)
+        shared = Counter(b for b in holders if b > a)
         for b, count in sorted(shared.items()):
             shorter = min(len(statement.stems), len(places[b][1].stems))
             if count >= max(LEAST_SHARED, LEAST_ALIKE * shorter) and sources[places[b][0]] != sources[passage]:
@@ -127,13 +126,20 @@ def _related(library: Library) -> list[tuple[int, int]]:
     return related
 
 
+def _telling(library: Library) -> frozenset[str]:
+    """The words, no figures, that a few statements of more than one passage have."""
+    places = library.places
+    some = ((stem, held) for stem, held in library.index.items() if 1 < len(held) <= COMMON)
+    words = ((stem, held) for stem, held in some if not stem[0].isdigit())
+    return frozenset(stem for stem, held in words if places[held[0]][0] != places[held[-1]][0])
+
+
 def _refer_to_others(mine: Statement, theirs: Statement) -> bool:
     """Whether both only say 'it', and the statements before them open with different things."""
     pronouns = word_set("grammar", "pronouns")
     if pronouns.isdisjoint(mine.lowers) or pronouns.isdisjoint(theirs.lowers):
         return False
-    openings = [_opening_before(statement) for statement in (mine, theirs)]
-    return all(openings) and openings[0].isdisjoint(openings[1])
+    return are_told_apart(_opening_before(mine), _opening_before(theirs))
 
 
 def _opening_before(statement: Statement) -> frozenset[str]:
@@ -159,14 +165,20 @@ def _compare(library: Library, first: tuple[int, Statement], second: tuple[int, 
         return None
     text = mine.reading.text
     value = text.slice(objection.first, objection.last)
-    about = " ".join(
-        text.words[i].text for i in mine.content if not objection.first <= i < objection.last and i in found.covered
-    )
-    sides = sorted([(n, mine, value), (m, theirs, objection.instead)], key=lambda side: side[0])
-    spans = tuple((s.sentence.start, s.sentence.end) for _, s, _ in sides)
+    about = " ".join(text.words[i].text for i in _rest(found, objection) if i in found.covered)
+    one, other = sorted([(n, mine, value), (m, theirs, objection.instead)], key=lambda side: side[0])
     return PassageConflict(
-        (sides[0][0], sides[1][0]), objection.kind, about, (spans[0], spans[1]), (sides[0][2], sides[1][2])
+        (one[0], other[0]), objection.kind, about, (_span(one[1]), _span(other[1])), (one[2], other[2])
     )
+
+
+def _span(statement: Statement) -> tuple[int, int]:
+    return statement.sentence.start, statement.sentence.end
+
+
+def _rest(found: Alignment, objection: Objection) -> list[int]:
+    """The content words of the claim besides what is objected to."""
+    return [i for i in found.claim.content if not objection.first <= i < objection.last]
 
 
 def _may_disagree(mine: Statement, theirs: Statement) -> bool:
@@ -178,25 +190,31 @@ def _may_disagree(mine: Statement, theirs: Statement) -> bool:
     if mine.names and theirs.names and not mine.quantities:
         return True
     opposites = opposite_stems()
-    return any(
-        stem in opposites and not opposites[stem].isdisjoint(theirs.every_stem)
-        for stem in mine.every_stem - theirs.every_stem
-    )
+    turned = opposites.keys() & (mine.every_stem - theirs.every_stem)
+    return any(not opposites[stem].isdisjoint(theirs.every_stem) for stem in turned)
 
 
 def _disagreement(found: Alignment) -> Objection | None:
-    kinds = {o.kind for o in found.objections}
+    """The objection by which the two statements disagree, if they speak of the same thing."""
+    kinds = {objection.kind for objection in found.objections}
     if kinds & DIFFERENT_SUBJECT:
         return _other_name(found) if kinds == {"name"} and not found.claim.quantities else None
     objection = next((o for o in found.objections if o.kind in DISAGREES), None)
-    if objection is None or (objection.kind == "figure" and (_other_label(found) or _equal_when_rounded(found))):
+    if objection is None or (objection.kind == "figure" and not _figures_disagree(found)):
         return None
-    if _speaks_of_another(found):
+    if _speaks_of_another(found) or not _is_covered(found, _rest(found, objection)):
         return None
-    rest = [i for i in found.claim.content if not objection.first <= i < objection.last]
-    covered = [i for i in rest if i in found.covered]
-    enough = len(covered) >= LEAST_SHARED and len(covered) / len(rest) >= LEAST_COVERED if rest else False
-    return objection if enough else None
+    return objection
+
+
+def _figures_disagree(found: Alignment) -> bool:
+    return not have_other_labels(found.claim, found.best) and not _equal_when_rounded(found)
+
+
+def _is_covered(found: Alignment, words: Sequence[int]) -> bool:
+    """Whether the other statement says enough of these words too."""
+    covered = len(found.covered.intersection(words))
+    return covered >= LEAST_SHARED and covered / len(words) >= LEAST_COVERED
 
 
 def _speaks_of_another(found: Alignment) -> bool:
@@ -221,16 +239,10 @@ def _other_name(found: Alignment) -> Objection | None:
     objection = found.objections[0]
     words = found.claim.reading.text.words
     before = words[objection.first - 1].lower if objection.first > found.claim.first else ""
-    rest = [i for i in found.claim.content if not objection.first <= i < objection.last]
-    said = len(rest) >= 1 and all(i in found.covered for i in rest)
-    return objection if said and before in word_set("grammar", "answering") and not found.best.refers_back else None
-
-
-def _other_label(found: Alignment) -> bool:
-    """'Line 2' and 'Line 3' are two things, not one thing with two numbers."""
-    mine = {q.values for q in found.claim.quantities if q.dimension == "label"}
-    theirs = {q.values for q in found.best.quantities if q.dimension == "label"}
-    return bool(mine and theirs) and mine.isdisjoint(theirs)
+    rest = _rest(found, objection)
+    if not rest or not found.covered.issuperset(rest):
+        return None
+    return objection if before in word_set("grammar", "answering") and not found.best.refers_back else None
 
 
 def _same_matter(found: Alignment, mine: Reading, theirs: Reading, objection: Objection) -> bool:
@@ -239,16 +251,12 @@ def _same_matter(found: Alignment, mine: Reading, theirs: Reading, objection: Ob
     differing = [o.first in dates for o in found.objections if o.kind == "figure"]
     if any(differing) and not all(differing):
         return False
-    titles = [_years(mine.statements[0]), _years(theirs.statements[0])]
-    years = titles if objection.first in dates else [_years(found.claim) or titles[0], _years(found.best) or titles[1]]
-    if years[0] and years[1] and years[0].isdisjoint(years[1]):
+    years = [years_of(heading.statements[0].quantities) for heading in (mine, theirs)]
+    if objection.first not in dates:
+        years = [years_of(found.claim.quantities) or years[0], years_of(found.best.quantities) or years[1]]
+    if are_told_apart(*years):
         return False
-    names = [_names(found.claim.reading, mine), _names(found.source, theirs)]
-    return not (names[0] and names[1]) or not names[0].isdisjoint(names[1])
-
-
-def _years(statement: Statement) -> set[int]:
-    return {q.year for q in statement.quantities if q.dimension == "date" and q.year is not None}
+    return not are_told_apart(_names(found.claim.reading, mine), _names(found.source, theirs))
 
 
 def _names(reading: Reading, heading: Reading) -> set[str]:

@@ -8,9 +8,10 @@ training/fit_conflicts.py and stand in languages/conflicts.yaml.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import Final
 
 from stillme.figures.comparing import agrees, rivals
@@ -18,16 +19,19 @@ from stillme.figures.quantity import Quantity
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
 from stillme.languages import compiled, has, load
-from stillme.questions.answers import KINDS, PossibleAnswer, Question, read_answers
+from stillme.questions.answers import KINDS, PossibleAnswer, Question, is_own, read_answers
 from stillme.text.names import Name
 
 __all__ = [
     "PAIR_FEATURES",
     "Rival",
     "Scale",
+    "are_told_apart",
     "candidate_rivals",
     "find_rivals",
+    "have_other_labels",
     "scale",
+    "years_of",
 ]
 
 # What is known of a pair by its statements, and what only when the two answers are compared.
@@ -156,18 +160,14 @@ def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -
     one, other = mine.span.said, theirs.span.said
     if isinstance(one, Quantity) and isinstance(other, Quantity):
         return (mine, theirs) if _figures_differ(library, mine, theirs, one, other) else None
-    readings = library.readings[mine.passage], library.readings[theirs.passage]
-    if readings[0].language != readings[1].language:
+    if library.readings[mine.passage].language != library.readings[theirs.passage].language:
         return None  # a name or a phrase may be translated
     if isinstance(one, Name) and isinstance(other, Name):
-        if _held(library, theirs.passage, one) or _held(library, mine.passage, other):
-            return None
+        is_held = _held(library, theirs.passage, one) or _held(library, mine.passage, other)
+        pair = None if is_held else (mine, theirs)
     else:
-        trimmed = _trimmed(mine, theirs)
-        if trimmed is None:
-            return None
-        mine, theirs = trimmed
-    return None if _meet(mine, theirs) or _mentioned(mine, theirs) >= 1 else (mine, theirs)
+        pair = _trimmed(mine, theirs)
+    return None if pair is None or _meet(*pair) or _mentioned(*pair) >= 1 else pair
 
 
 def _figures_differ(
@@ -200,23 +200,24 @@ def _trimmed(mine: PossibleAnswer, theirs: PossibleAnswer) -> Pair | None:
 
 def _meet(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     """Whether the two share a word, or a meaning."""
-    if not mine.stems or not theirs.stems or not mine.stems.isdisjoint(theirs.stems):
-        return True
-    meant = [
-        {c for ids in a.place.statement.reading.concepts[a.span.first : a.span.last] for c in ids}
-        for a in (mine, theirs)
-    ]
-    return not meant[0].isdisjoint(meant[1])
+    return not (are_told_apart(mine.stems, theirs.stems) and _concepts(mine).isdisjoint(_concepts(theirs)))
+
+
+def _concepts(answer: PossibleAnswer) -> set[int]:
+    """What the words of an answer mean."""
+    return set(chain.from_iterable(answer.place.statement.reading.concepts[answer.span.first : answer.span.last]))
 
 
 def _mentioned(mine: PossibleAnswer, theirs: PossibleAnswer) -> float:
     """How much of one of the answers stands anywhere in the other's passage."""
-    shares = []
-    for answer, other in ((mine, theirs), (theirs, mine)):
-        held = other.place.statement.reading.folded
-        parts = [w.folded for w in answer.words if w.content]
-        shares.append(sum(part in held for part in parts) / max(1, len(parts)))
-    return max(shares)
+    return max(_share_in(theirs, mine), _share_in(mine, theirs))
+
+
+def _share_in(other: PossibleAnswer, answer: PossibleAnswer) -> float:
+    """How many of the words of an answer stand in the other's passage."""
+    held = other.place.statement.reading.folded
+    parts = [word.folded for word in answer.words if word.content]
+    return sum(map(held.__contains__, parts)) / max(1, len(parts))
 
 
 # whether they speak of the same matter
@@ -229,39 +230,43 @@ def _two_matters(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer)
     """
     if bool(mine.place.said) != bool(theirs.place.said):
         return True
-    return _other_years(library, mine, theirs) or _other_label(mine, theirs) or _other_kind(mine, theirs)
+    if have_other_labels(mine.place.statement, theirs.place.statement):
+        return True
+    return _other_years(library, mine, theirs) or _other_kind(mine, theirs)
 
 
 def _other_years(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
     """What holds of two years does not conflict: years beside the answers, or else in the titles of the sources."""
-    titles = [_years(library.headings[a.passage].statements[0]) for a in (mine, theirs)]
-    dated = isinstance(mine.span.said, Quantity) and mine.span.said.dimension == "date"
-    years = titles if dated else [_years_beside(a) or t for a, t in zip((mine, theirs), titles, strict=True)]
-    return bool(years[0] and years[1]) and years[0].isdisjoint(years[1])
+    titles = [years_of(library.headings[a.passage].statements[0].quantities) for a in (mine, theirs)]
+    if isinstance(mine.span.said, Quantity) and mine.span.said.dimension == "date":
+        return are_told_apart(*titles)
+    return are_told_apart(_years_beside(mine) or titles[0], _years_beside(theirs) or titles[1])
 
 
-def _years(statement: Statement) -> set[int]:
-    return {q.year for q in statement.quantities if q.dimension == "date" and q.year is not None}
+def are_told_apart(mine: AbstractSet[object], theirs: AbstractSet[object]) -> bool:
+    """Whether both sides say which, and none of it is the same."""
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
+
+
+def years_of(quantities: Iterable[Quantity]) -> set[int]:
+    """The years of the dates among some figures."""
+    return {q.year for q in quantities if q.dimension == "date" and q.year is not None}
+
+
+def have_other_labels(mine: Statement, theirs: Statement) -> bool:
+    """'Line 2' and 'Line 3' are two things, not one thing with two numbers."""
+    labels = [{q.values for q in s.quantities if q.dimension == "label"} for s in (mine, theirs)]
+    return are_told_apart(*labels)
 
 
 def _years_beside(answer: PossibleAnswer) -> set[int]:
     """The years that an answer holds of: of a figure any in its statement, of another answer those near it or at the start."""
     span, statement = answer.span, answer.place.statement
-    anywhere = isinstance(span.said, Quantity)
-    return {
-        q.year
-        for q in statement.quantities
-        if q.dimension == "date"
-        and q.year is not None
-        and not span.first <= q.first < span.last
-        and (anywhere or q.first - statement.first <= 2 or span.first - NEAR <= q.first < span.last + NEAR)
-    }
-
-
-def _other_label(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
-    """'Line 2' and 'Line 3' are two things."""
-    one, other = ({q.values for q in a.place.statement.quantities if q.dimension == "label"} for a in (mine, theirs))
-    return bool(one and other) and one.isdisjoint(other)
+    beside = [q for q in statement.quantities if not span.first <= q.first < span.last]
+    if isinstance(span.said, Quantity):
+        return years_of(beside)
+    near = range(span.first - NEAR, span.last + NEAR)
+    return years_of(q for q in beside if q.first in near or q.first - statement.first <= 2)
 
 
 def _other_kind(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
@@ -276,17 +281,17 @@ def _narrowed(answer: PossibleAnswer) -> dict[str, set[str]]:
     text, step = place.statement.reading.text, 1 if has(place.statement.reading.language, "describes_behind") else -1
     found: dict[str, set[str]] = {}
     for i, stem in place.hits.items():
-        at = i + step
-        inside = place.statement.first <= at < place.statement.last and not answer.span.first <= at < answer.span.last
-        if (
-            inside
-            and text.words[at].content
-            and not text.words[at].number
-            and at not in place.hits
-            and at not in place.named
-        ):
-            found.setdefault(stem, set()).add(text.words[at].stem)
+        if _narrows(answer, i + step):
+            found.setdefault(stem, set()).add(text.words[i + step].stem)
     return found
+
+
+def _narrows(answer: PossibleAnswer, at: int) -> bool:
+    """Whether a token may narrow the word beside it: a word of content that is neither the question's nor the answer's."""
+    place, span = answer.place, answer.span
+    if not place.statement.first <= at < place.statement.last or span.first <= at < span.last:
+        return False
+    return is_own(place, at)
 
 
 # how alike they are
@@ -323,13 +328,17 @@ def _behind_stop_word(answer: PossibleAnswer) -> bool:
 
 def _same_beside(mine: PossibleAnswer, theirs: PossibleAnswer, step: int) -> int:
     """How many tokens on one side of the answers are the same, up to SLOT; where both statements end, all of them are."""
-    places = [(a.place.statement, a.span.first - 1 if step < 0 else a.span.last) for a in (mine, theirs)]
-    for count in range(SLOT):
-        at = [edge + step * count for _, edge in places]
-        ended = [not s.first <= i < s.last for (s, _), i in zip(places, at, strict=True)]
-        if all(ended):
+    for count, (one, other) in enumerate(zip(_beside(mine, step), _beside(theirs, step), strict=True)):
+        if one is None and other is None:
             return SLOT
-        lowers = [s.reading.text.lowers[i] for (s, _), i in zip(places, at, strict=True) if s.first <= i < s.last]
-        if any(ended) or lowers[0] != lowers[1]:
+        if one != other:
             return count
     return SLOT
+
+
+def _beside(answer: PossibleAnswer, step: int) -> list[str | None]:
+    """The nearest tokens on one side of an answer; None where the statement has ended."""
+    statement, lowers = answer.place.statement, answer.place.statement.reading.text.lowers
+    edge = answer.span.first - 1 if step < 0 else answer.span.last
+    places = range(edge, edge + step * SLOT, step)
+    return [lowers[i] if statement.first <= i < statement.last else None for i in places]

@@ -6,7 +6,7 @@ Anything that is not plainly something else asks for facts.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
@@ -31,6 +31,7 @@ CODE: Final = "code"
 CHITCHAT: Final = "chitchat"
 ARITHMETIC: Final = "arithmetic"
 PHILOSOPHY: Final = "philosophy"
+REQUESTS: Final = frozenset({CODE, CREATIVE, OPINION, ASSISTANT, ARITHMETIC, PHILOSOPHY})
 STATEMENT: Final = "statement"  # of one sentence: it neither asks nor is any of the other kinds
 
 SMALL_TALK: Final = {"greeting": GREETING, "thanks": THANKS, "acknowledgement": CHITCHAT, "closing": CHITCHAT}
@@ -165,22 +166,25 @@ def _kind(query: Text) -> str:
     if not matches and not _may_need_none(query):
         return CHITCHAT if query.blank else FACTS
     kinds: list[str] = []
-    starts = [match.first for match in matches]
-    for first, last in _sentences(query):
-        inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
-        kind = _Sentence(query, first, last, inside).kind()
+    for kind in _kinds(query, matches):
         if kind in (FACTS, REWRITE):  # after "translate this:" comes the text itself
             return kind
         kinds.append(kind)
-    requests = [kind for kind in kinds if kind in (CODE, CREATIVE, OPINION, ASSISTANT, ARITHMETIC, PHILOSOPHY)]
-    if STATEMENT in kinds and not requests:
-        return FACTS
-    return (requests or kinds)[0]
+    request = next(filter(REQUESTS.__contains__, kinds), None)
+    return request or (FACTS if STATEMENT in kinds else kinds[0])
+
+
+def _kinds(query: Text, matches: Sequence[Match]) -> Iterator[str]:
+    """The kind of each sentence, worked out when it is asked for."""
+    starts = [match.first for match in matches]
+    for first, last in _sentences(query):
+        inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
+        yield _Sentence(query, first, last, list(inside)).kind()
 
 
 def _may_need_none(query: Text) -> bool:
     """Whether the query may be a sum or one of philosophy, which no phrase shows."""
-    return any(word.number for word in query.words) or needs_no_source(query) or sum_of(query) is not None
+    return query.has_figure() or needs_no_source(query) or sum_of(query) is not None
 
 
 def _find(query: Text) -> list[Match]:
@@ -209,39 +213,41 @@ def _advice(query: Text) -> list[Match]:
     questions = [m for m in found if m.name == "advice"]
     begun = {len(tokens), *(m.first for m in questions)}
     troubles = {
-        m.first: m.last
-        for m in found
-        if m.name == "trouble"
-        and (m.last in begun or not tokens[m.last][:1].isalnum() or tokens[m.last] in words["trouble_ends"])
+        m.first: m.last for m in found if m.name == "trouble" and (m.last in begun or _ends_trouble(tokens[m.last]))
     }
     if not troubles:
         return []
     # "What should I do when my boss is rude?": the trouble belongs to the question.
-    joined = [
-        m.last + (tokens[m.last : m.last + 1] != [] and tokens[m.last] in words["advice_joins"]) for m in questions
-    ]
+    joined = [m.last + query.has_any(words["advice_joins"], m.last, m.last + 1) for m in questions]
     return [m._replace(last=troubles.get(at, m.last)) for m, at in zip(questions, joined, strict=True)]
+
+
+def _ends_trouble(token: str) -> bool:
+    """Whether what a user tells of a trouble is complete before a token."""
+    return not token[:1].isalnum() or token in _words()["trouble_ends"]
 
 
 def _sentences(query: Text) -> Iterator[tuple[int, int]]:
     """The token ranges of the sentences that hold a word or a number, without the marks that end them."""
-    gaps, words = query.gaps, query.words
+    return (part for part in _parts(query) if any(word.word or word.number for word in query.words[slice(*part)]))
+
+
+def _parts(query: Text) -> Iterator[tuple[int, int]]:
+    """The token ranges between line breaks and marks that end a sentence."""
     first = 0
-    for i, word in enumerate(words):
-        if first < i and "\n" in gaps[i]:
-            if _says_something(query, first, i):
-                yield first, i
+    for i, word in enumerate(query.words):
+        if "\n" in query.gaps[i]:
+            yield first, i
             first = i
         if word.text in SENTENCE_ENDS:
-            if _says_something(query, first, i):
-                yield first, i
+            yield first, i
             first = i + 1
-    if _says_something(query, first, len(words)):
-        yield first, len(words)
+    yield first, len(query)
 
 
-def _says_something(query: Text, first: int, last: int) -> bool:
-    return any(word.word or word.number for word in query.words[first:last])
+def _fills(token: str) -> bool:
+    """Whether a token only stands between small talk and what comes then."""
+    return token in _words()["fillers"] or not token[:1].isalnum()
 
 
 @dataclass(slots=True)
@@ -286,25 +292,22 @@ class _Sentence:
 
     def _skip_small_talk(self) -> str | None:
         """Move past greetings, thanks and the like at the start; the kind of the first of them."""
-        words, tokens = _words(), self.query.lowers
+        tokens = self.query.lowers
         small = {m.first: m for m in sorted(self.matches, key=lambda m: m.last) if m.name in SMALL_TALK}
-        found: str | None = None
-        at = self.first
-        while at < self.last:
-            if at in small:
-                found = found or SMALL_TALK[small[at].name]
-                at = small[at].last
-            elif found and (tokens[at] in words["fillers"] or not tokens[at][:1].isalnum()):
-                if found == THANKS and tokens[at] in words["thanked_for"] and not self._ends_with("?"):
-                    at = self.last
-                else:
-                    at += 1
+        if self.first not in small:
+            return None
+        found, at = SMALL_TALK[small[self.first].name], small[self.first].last
+        while at < self.last and (at in small or _fills(tokens[at])):
+            if found == THANKS and at not in small and self._thanks_for(tokens[at]):
+                at = self.last
             else:
-                break
-        if found and self._is_name(at):
-            at = self.last
-        self.first = at if found else self.first
+                at = small[at].last if at in small else at + 1
+        self.first = self.last if self._is_name(at) else at
         return found
+
+    def _thanks_for(self, token: str) -> bool:
+        """Whether what follows a word is what the user gives thanks for."""
+        return token in _words()["thanked_for"] and not self._ends_with("?")
 
     def _is_name(self, at: int) -> bool:
         """Whether only a name is left, as in "Hi Anna"."""
@@ -381,15 +384,19 @@ class _Sentence:
 
     def _holds(self, match: Match) -> bool:
         """Whether a phrase means what it says: it ends the sentence if it must, accents typed or not."""
-        words, tokens = _words(), self.query.lowers
-        if match.first and tokens[match.first] in words["unaccented_you"] and "\n" not in self.query.gaps[match.first]:
-            before = tokens[match.first - 1]
-            if before[:1].isalnum() and before not in words["before_you"]:
-                return False
+        if self._is_another_word(match.first):
+            return False
         if match.name == "taste":
             return self._names_nothing()
-        rest = range(match.last, self.last) if match.name in MUST_END else ()
-        return all(tokens[i] in words["tails"] or not tokens[i][:1].isalnum() for i in rest)
+        rest = self.query.lowers[match.last : self.last] if match.name in MUST_END else ()
+        return all(token in _words()["tails"] or not token[:1].isalnum() for token in rest)
+
+    def _is_another_word(self, at: int) -> bool:
+        """Whether a word that without accents looks like 'you' is something else, by the word before it."""
+        words, tokens = _words(), self.query.lowers
+        if at == 0 or tokens[at] not in words["unaccented_you"] or "\n" in self.query.gaps[at]:
+            return False
+        return tokens[at - 1][:1].isalnum() and tokens[at - 1] not in words["before_you"]
 
     def _names_nothing(self) -> bool:
         """Whether it speaks of no figure and of nothing that has a name: taste is of things that everybody knows."""

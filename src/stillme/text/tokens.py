@@ -55,7 +55,8 @@ LETTER_SPACE: Final = re.compile(r"(?<! ) (?! )")
 DARK: Final = ((0x1F150, 0x1F169), (0x1F170, 0x1F189))
 SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
 LOWER, FOLDED, ACCENTED = map(attrgetter, ("lower", "folded", "accented"))
-CAPITAL, NUMBER, STEM, TEXT, WORD = map(attrgetter, ("capital", "number", "stem", "text", "word"))
+CAPITAL, CONTENT, NUMBER = map(attrgetter, ("capital", "content", "number"))
+STEM, TEXT, WORD = map(attrgetter, ("stem", "text", "word"))
 URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
 
 
