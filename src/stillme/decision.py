@@ -60,12 +60,9 @@ def _codes(findings: Sequence[Finding], decision: Decision) -> tuple[str, ...]:
 
 def strictest(hard: Sequence[tuple[str, Decision]], *, forgives: bool) -> Decision:
     """What hard findings come to, each a code and what it asks for; those of weak evidence alone may be forgiven."""
-    if not hard:
+    if forgives and {code for code, _ in hard} <= WEAK_EVIDENCE:
         return Decision.ANSWER
-    codes, decisions = zip(*hard, strict=True)
-    if forgives and WEAK_EVIDENCE.issuperset(codes):
-        return Decision.ANSWER
-    return max(decisions, key=STRICTNESS.__getitem__)
+    return max([decision for _, decision in hard], key=STRICTNESS.__getitem__, default=Decision.ANSWER)
 
 
 def asked(outcome: str, code: str) -> Decision:
