@@ -134,6 +134,17 @@ def test_the_checklist_speaks_the_language_of_the_reader(console: Service, visit
     assert "at least" in page
 
 
+def test_a_checklist_without_verdicts_says_what_to_do_first(start: Start, visitor: NewVisitor) -> None:
+    """Each check that is missing names a way, and none speaks of a last verdict."""
+    page = visitor(start()).get("/rollout").text
+
+    missing = re.findall(r'<li class="(?:failed|unknown)">.*?</li>', page, re.DOTALL)
+    assert len(missing) == 26
+    assert all('class="way-out"' in each for each in missing)
+    assert "save a verdict on the page Try it" in page
+    assert "made in –" not in page
+
+
 def test_every_check_has_words_in_every_language() -> None:
     """A check that is added later is missed here."""
     names = {check.name for step in ("warn", "enforce") for check in checks_of(nothing_yet(), step)}

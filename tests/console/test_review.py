@@ -44,6 +44,28 @@ def test_two_reviewers_work_through_a_week_without_meeting(start: Start, visitor
     assert shown(minh, "/review?queue=second") in (first, last)
 
 
+def test_two_people_without_a_name_do_not_get_one_verdict(start: Start, visitor: NewVisitor) -> None:
+    """Where nobody signs in, browsers tell them apart; whoever comes back gets the same one again."""
+    service = start()
+    fill(service, verdicts())
+    one, other = visitor(service), visitor(service)
+
+    first, second = shown(one), shown(other)
+
+    assert first != second
+    assert (shown(one), shown(other)) == (first, second)
+
+
+def test_an_empty_queue_says_what_it_is_for(start: Start, visitor: NewVisitor) -> None:
+    """And where verdicts come from, as long as there are none."""
+    someone = visitor(start())
+
+    page = someone.get("/review?queue=low_margin").text
+
+    assert "close to the line" in page
+    assert "Verdicts come from your application" in page
+
+
 def test_a_label_is_undone_by_another(console: Service, visitor: NewVisitor) -> None:
     """Both stay recorded, the later one counts."""
     someone = visitor(console)

@@ -274,6 +274,18 @@ def test_no_page_knows_of_another_host() -> None:
         assert b"//" not in asset(name)[0].replace(b"// ", b"").replace(b"http://www.w3.org/2000/svg", b"")
 
 
+@pytest.mark.parametrize(
+    ("accepted", "kind"), [("text/html,*/*;q=0.8", "text/html"), ("*/*", "application/problem+json")]
+)
+def test_an_address_that_there_is_not_is_told_to_people_as_a_page(console: Service, accepted: str, kind: str) -> None:
+    """And to programs as a problem document."""
+    response = console.get("/tracs", accept=accepted, accept_language="vi")
+
+    assert (response.status_code, response.headers["content-type"].partition(";")[0]) == (404, kind)
+    assert ("Không có trang nào" in response.text) is (kind == "text/html")
+    assert ("content-security-policy" in response.headers) is (kind == "text/html")
+
+
 def test_a_form_that_cannot_be_read_is_told_so(console: Service, visitor: NewVisitor) -> None:
     """And a trace that there is not, as a page."""
     someone: Visitor = visitor(console)

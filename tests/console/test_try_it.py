@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import shlex
 import subprocess
+import sys
 from html import unescape
+from pathlib import Path
 
 import pytest
 
-from stillme import Guard
 from stillme.console.try_it import examples
 from tests.console.conftest import NewVisitor
-from tests.service.conftest import Service
+from tests.service.conftest import Service, Start
 
 FORM = [
     ("query", "How long do I have to return unused gear?"),
@@ -128,22 +127,48 @@ def test_the_link_to_the_form_carries_no_text_of_anybody(console: Service, visit
     assert '<option value="strict" selected>' in someone.get(links[1].removeprefix(console.url)).text
 
 
-def test_what_is_copied_runs_as_it_is(console: Service, visitor: NewVisitor) -> None:
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        pytest.param([], id="the policy in force"),
+        pytest.param([("policy", "strict")], id="a preset"),
+        pytest.param([("mode", "enforce")], id="a mode"),
+    ],
+)
+def test_what_is_copied_runs_as_it_is(
+    console: Service, visitor: NewVisitor, tmp_path: Path, chosen: list[tuple[str, str]]
+) -> None:
     """The command, the program and the test case give the verdict of the page, whatever quotes are in the texts."""
     hostile = 'Return it\'s "unused" gear $(touch x) `id` within 90 days [1].'
-    page = visitor(console).send("/try", [FORM[0], ("draft", hostile), *FORM[2:]]).text
+    page = visitor(console).send("/try", [FORM[0], ("draft", hostile), *FORM[2:], *chosen]).text
     curl, python, case, _ = (unescape(text) for text in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL))
+    shown = console.post("/v1/try", {"request": json.loads(case)["request"], **dict(chosen)}).json()
 
-    words = shlex.split(curl.replace("\\\n", ""))
-    answered = subprocess.run(words, capture_output=True, check=True, timeout=600).stdout
-    program = ast.parse(python)
-    request = ast.literal_eval(
-        next(node.args[0] for node in ast.walk(program) if isinstance(node, ast.Call) and node.args)
-    )
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True, timeout=600)
 
-    assert json.loads(answered)["decision"] == json.loads(case)["expected"]
-    assert Guard().verify(request).decision == json.loads(case)["expected"]
-    assert json.loads(case)["request"]["draft_answer"] == hostile
+    (tmp_path / "copied.py").write_text(python.replace("verdict.decision, ", "verdict.decision, verdict.action, "))
+    (tmp_path / "cases.jsonl").write_text(case + "\n")
+    answered = json.loads(run("bash", "-c", curl).stdout)
+    evaluated = json.loads(run(sys.executable, "-m", "stillme", "eval", "cases.jsonl", "--json").stdout)["runs"][0]
+
+    assert [answered[name] for name in ("decision", "action")] == [shown[name] for name in ("decision", "action")]
+    assert run(sys.executable, "copied.py").stdout.split()[:2] == [shown["decision"], shown["action"]]
+    assert json.loads(case)["expected"] == shown["decision"]
+    assert evaluated["metrics"]["confusion"][shown["decision"]][shown["decision"]] == 1
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_program_reads_the_policy_of_the_operator_from_its_file(
+    tmp_path: Path, visitor: NewVisitor, start: Start
+) -> None:
+    """What is in force is no preset then."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("extends: strict\nvalidators:\n  VerbosityValidator:\n    enabled: false\n", encoding="utf-8")
+
+    page = visitor(start(STILLME_POLICY=str(policy))).send("/try", [*FORM, ("mode", "warn")]).text
+
+    assert """Policy.load("policy.yaml").with_changes({"mode": 'warn'})""" in unescape(page)
 
 
 def test_the_api_tries_under_any_preset(console: Service) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any, Final
@@ -17,6 +18,8 @@ __all__ = ["show", "submit"]
 QUEUES: Final = ("sample", "second", "low_margin", "disagreements", "appeals")
 LABELS: Final = ("correct", "false_refusal", "missed_hallucination", "wrong_reason", "unclear")
 REVIEWER: Final = "stillme_reviewer"
+# Two people without a name are told apart by their browsers, so that both do not get one verdict.
+BROWSER: Final = "stillme_browser"
 # The labels of others are shown where reviewers have to settle a disagreement, and nowhere else before one's own.
 WITH_OTHERS: Final = "disagreements"
 # What somebody has against a verdict is shown where that is what is judged.
@@ -29,7 +32,11 @@ async def show(visit: Visit) -> Response:
     queue = asked.get("queue", QUEUES[0]) if asked.get("queue") in QUEUES else QUEUES[0]
     skipped = asked.getlist("skip")[-100:]
     again = asked.get("again", "")
-    body: dict[str, Any] = {"queue": queue, "skip": skipped, "reviewer": _reviewer(visit)}
+    reviewer, browser = _reviewer(visit), visit.request.cookies.get(BROWSER) or secrets.token_hex(8)
+    is_nobody = visit.is_open and not reviewer
+    body: dict[str, Any] = {"queue": queue, "skip": skipped, "reviewer": reviewer}
+    if is_nobody:
+        body["browser"] = browser[:100]
     if asked.get("week"):
         body["week"] = asked["week"]
     found = await visit.api("POST", "/v1/reviews/next", body=body)
@@ -37,7 +44,7 @@ async def show(visit: Visit) -> Response:
         await visit.api("GET", f"/v1/traces/{again}") if again.replace("-", "").isalnum() and again else found["item"]
     )
     agreement = await visit.api("GET", "/v1/reviews/agreement")
-    return page(
+    response = page(
         visit,
         "review.html",
         queue=queue,
@@ -53,10 +60,13 @@ async def show(visit: Visit) -> Response:
         last=asked.get("last", ""),
         next=_address(queue, asked.get("week", ""), skipped, last=item["id"] if item else ""),
         skip=_address(queue, asked.get("week", ""), [*skipped, item["id"]]) if item else "",
-        reviewer=_reviewer(visit) or "",
+        reviewer=reviewer or "",
         pairs=list(_pairs(agreement)),
         agreement=agreement,
     )
+    if is_nobody:
+        remember(response, BROWSER, browser)
+    return response
 
 
 async def submit(visit: Visit) -> Response:

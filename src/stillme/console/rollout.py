@@ -28,6 +28,8 @@ POINTS: Final = ("better_than_baseline", "no_worse_than_baseline", "stable")
 STATES: Final = ("failed", "unknown", "passed")
 # Checks that hold below their threshold; the others hold above it.
 AT_MOST: Final = ("hallucination_escape_rate", "false_refusal_rate", "no_worse_than_baseline", "stable")
+# Checks that find no value only where no verdict is recorded yet.
+OF_VERDICTS: Final = ("step", "policy_in_force", "logged_share")
 TO_LABEL: Final = ("reviews_last_week", "baseline")
 
 
@@ -37,12 +39,13 @@ def _worded(say: ConsoleWords, check: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: _figure(say, name, check[key]) for key in ("value", "threshold")}
     if is_unknown and isinstance(check["threshold"], int | float):
         found["threshold"] = say(f"checkasked.{_bound(name)}", figure=found["threshold"])
-    way = f"checkway.{'unknown' if is_unknown else name}" if check["way_out"] else ""
+    is_empty = name in OF_VERDICTS and check["value"] is None
+    said = "no_verdict" if is_empty else "unknown" if is_unknown else name
     return {
         **check,
-        "words": say("checksaid.unknown" if is_unknown else f"checksaid.{name}", **found),
-        "way": say(way) if way else "",
-        "is_to_label": bool(check["way_out"]) and (is_unknown or name in TO_LABEL),
+        "words": say(f"checksaid.{said}", **found),
+        "way": say(f"checkway.{said if check['way_out'] else 'other_mode'}") if check["state"] != "passed" else "",
+        "is_to_label": bool(check["way_out"]) and (said == "unknown" or name in TO_LABEL),
     }
 
 

@@ -9,16 +9,16 @@ from starlette.responses import Response
 from stillme.console import chat, overview, policy, review, rollout, traces, try_it
 from stillme.console.account import Account
 from stillme.console.rendering import ASSETS, asset, asset_address
-from stillme.console.shell import Ask, Handler, Shell, SignIn
+from stillme.console.shell import Handler, Shell
 
 __all__ = ["console_routes"]
 
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
-def console_routes(ask: Ask, sign_in: SignIn) -> APIRouter:
-    """The routes of the console, over the HTTP API that `ask` asks."""
-    router, shell = APIRouter(include_in_schema=False), Shell(ask, sign_in)
+def console_routes(shell: Shell) -> APIRouter:
+    """The routes of the console."""
+    router = APIRouter(include_in_schema=False)
     account = Account(shell)
     public: list[tuple[str, str, Handler]] = [
         ("GET", "/sign-in", account.sign_in_page),

@@ -23,6 +23,7 @@ __all__ = [
     "THEME",
     "THEMES",
     "Ask",
+    "Endpoint",
     "Form",
     "Handler",
     "PageError",
@@ -32,6 +33,7 @@ __all__ = [
     "form_of",
     "fragment",
     "local_path",
+    "missing",
     "page",
     "remember",
 ]
@@ -166,11 +168,13 @@ class Visit:
             "here": local_path(str(self.request.url)),
             "is_open": self.is_open,
             "name": self.name,
+            "is_sent": self.request.method == "POST",
             "form_token": self.form_token,
         }
 
 
 Handler = Callable[[Visit], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,7 @@ class Shell:
     ask: Ask
     sign_in: SignIn
 
-    def endpoint(self, handler: Handler, *, public: bool = False) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(self, handler: Handler, *, public: bool = False) -> Endpoint:
         """The endpoint: whoever has not signed in is led to where they can, and a problem is a page too."""
 
         async def answer(request: Request) -> Response:
@@ -220,7 +224,9 @@ class Shell:
     def _finished(self, visit: Visit, response: Response) -> Response:
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
-        if self.sign_in.cookie not in visit.request.cookies and b"set-cookie" not in dict(response.raw_headers):
+        own = f"{self.sign_in.cookie}="
+        is_set = any(each.startswith(own) for each in response.headers.getlist("set-cookie"))
+        if self.sign_in.cookie not in visit.request.cookies and not is_set:
             self.set_cookie(visit, response, visit.token)
         return response
 
@@ -228,6 +234,11 @@ class Shell:
         """Give the browser the token of its session; scripts cannot read it, other sites cannot send it with a form."""
         secure = visit.request.url.scheme == "https"
         response.set_cookie(self.sign_in.cookie, token, path="/", secure=secure, httponly=True, samesite="lax")
+
+
+async def missing(visit: Visit) -> Response:
+    """What stands at an address that there is not."""
+    raise PageError(404, visit.say("error.404.about"))
 
 
 async def form_of(visit: Visit) -> Form:

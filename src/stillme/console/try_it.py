@@ -18,6 +18,7 @@ from starlette.responses import RedirectResponse, Response
 
 from stillme.console.shell import Form, PageError, Visit, form_of, fragment, page
 from stillme.console.verdict_view import VerdictView, view_of
+from stillme.policy import Policy
 
 __all__ = ["Attempt", "attempt_of", "copies", "examples", "show", "submit"]
 
@@ -47,6 +48,11 @@ class Attempt:
             "draft_answer": self.draft,
             "retrieved_context": [{"source_id": name, "text": text} for name, text in given],
         }
+
+    @property
+    def trial(self) -> dict[str, Any]:
+        """The request with the policy and the mode to judge it under."""
+        return {"request": self.request, "policy": self.policy, "mode": self.mode or None}
 
     @property
     def is_blank(self) -> bool:
@@ -112,28 +118,39 @@ async def _answer(visit: Visit, attempt: Attempt, chosen: str = "") -> Response:
 
 
 async def _verdict(visit: Visit, attempt: Attempt) -> VerdictView:
-    body = {"request": attempt.request, "policy": attempt.policy, "mode": attempt.mode or None}
-    return view_of(await visit.api("POST", "/v1/try", body=body), attempt.request, visit.say)
+    return view_of(await visit.api("POST", "/v1/try", body=attempt.trial), attempt.request, visit.say)
 
 
 def copies(request: Request, attempt: Attempt, verdict: VerdictView) -> list[tuple[str, str]]:
     """The same check for a shell, a program and a set of test cases."""
     asked = attempt.request
-    written = json.dumps(asked, ensure_ascii=False)
     case = {"id": "tried", "request": asked, "expected": verdict.verdict["decision"]}
-    policy = f"Guard({_settings(attempt)!r})" if _settings(attempt) else "Guard()"
+    path, sent = ("v1/try", attempt.trial) if _settings(attempt) else ("v1/verify", asked)
     curl = [
-        f"curl -s {shlex.quote(str(request.base_url) + 'v1/verify')}",
+        f"curl -s {shlex.quote(str(request.base_url) + path)}",
         "-H 'content-type: application/json'",
         *(['-H "authorization: Bearer $STILLME_KEY"'] if request.scope.get("stillme.key") else []),
-        f"-d {shlex.quote(written)}",
+        f"-d {shlex.quote(json.dumps(sent, ensure_ascii=False))}",
     ]
-    python = f"from stillme import Guard\n\nverdict = {policy}.verify({pprint.pformat(asked, sort_dicts=False, width=100)})\n"
+    python = (
+        f"{_guard(attempt, verdict)}\n\nverdict = guard.verify({pprint.pformat(asked, sort_dicts=False, width=100)})\n"
+    )
     return [
         ("curl", " \\\n  ".join(curl)),
         ("python", python + "print(verdict.decision, verdict.reasons)"),
         ("case", json.dumps(case, ensure_ascii=False)),
     ]
+
+
+def _guard(attempt: Attempt, verdict: VerdictView) -> str:
+    """The lines of a program that make the guard of the page; a policy of the operator's own is read from its file."""
+    settings = _settings(attempt)
+    if verdict.verdict["policy_hash"] == Policy.load(settings).hash:
+        return f"from stillme import Guard\n\nguard = Guard({settings or ''})"
+    mode = f'.with_changes({{"mode": {attempt.mode!r}}})' if attempt.mode else ""
+    return (
+        f'from stillme import Guard, Policy\n\nguard = Guard(Policy.load("policy.yaml"){mode})  # the policy in force'
+    )
 
 
 def _link(attempt: Attempt) -> str:

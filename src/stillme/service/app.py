@@ -27,6 +27,7 @@ from stillme.chat.pipeline import ChatPipeline, ChatRequest, guard_from, pipelin
 from stillme.chat.router import RouterSettings
 from stillme.chat.settings import ChatSettings
 from stillme.console.routes import console_routes
+from stillme.console.shell import Endpoint, Shell, missing
 from stillme.contract import VerifyRequest
 from stillme.errors import InputError, StillMeError
 from stillme.guard import Guard
@@ -229,12 +230,12 @@ def create_app(parts: Parts, on_warm: Callable[[], None] = lambda: None) -> ASGI
     ChatStream(replace(_guarded(parts), guard=parts.pipeline.guard, upstream=None, sources=())).add_to(app)
     if parts.pipeline.store is not None:
         Documents(parts.pipeline.store, parts.pool, parts.settings).add_to(app)
-    sessions = _add_console(app, parts)
+    sessions, missing_page = _add_console(app, parts)
     for routes in (openai_routes, litellm_routes):
         app.include_router(routes(_guarded(parts)))
     _add_health(app, parts)
     _add_docs(app)
-    _add_errors(app)
+    _add_errors(app, missing_page)
     _describe(app)
     door = Door(verification.in_front_of(app), parts.settings, parts.keys, parts.metrics, parts.telemetry, sessions)
     if not parts.settings.origins:
@@ -251,8 +252,8 @@ def create_app(parts: Parts, on_warm: Callable[[], None] = lambda: None) -> ASGI
     )
 
 
-def _add_console(app: FastAPI, parts: Parts) -> Sessions:
-    """What the console asks of the API, and its pages."""
+def _add_console(app: FastAPI, parts: Parts) -> tuple[Sessions, Endpoint]:
+    """What the console asks of the API, and its pages; who is signed in, and the page for an address that there is not."""
     settings = parts.settings
     Trial(parts.guard, parts.pool, settings).add_to(app)
     Traces(parts.store, parts.guard, parts.pool, settings).add_to(app)
@@ -262,8 +263,9 @@ def _add_console(app: FastAPI, parts: Parts) -> Sessions:
     Policies(parts.store, guards, parts.pool, settings, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
     sessions = sessions_at(settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)
-    app.include_router(console_routes(Inside(app), KeySignIn(parts.keys, sessions)))
-    return sessions
+    shell = Shell(Inside(app), KeySignIn(parts.keys, sessions))
+    app.include_router(console_routes(shell))
+    return sessions, shell.endpoint(missing, public=True)
 
 
 def _policy_file(parts: Parts) -> Path | None:
@@ -347,9 +349,11 @@ def _add_docs(app: FastAPI) -> None:
     app.add_api_route("/docs", docs, methods=["GET"], include_in_schema=False)
 
 
-def _add_errors(app: FastAPI) -> None:
+def _add_errors(app: FastAPI, missing_page: Endpoint) -> None:
     async def http_error(request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 500)
+        if status == 404 and "text/html" in request.headers.get("accept", ""):
+            return await missing_page(request)
         headers = getattr(error, "headers", None) or {}
         details = {
             404: "there is no such path: /docs lists what there is",

@@ -47,6 +47,9 @@ class NextRequest(BaseModel):
     )
     skip: list[str] = Field(default_factory=list, max_length=500, description="traces to leave out")
     reviewer: str | None = Field(None, max_length=100, description="only without API keys: with one, its name counts")
+    browser: str | None = Field(
+        None, max_length=100, description="whose hands keep the verdict, where several review under one name"
+    )
 
 
 class ReviewRequest(BaseModel):
@@ -108,12 +111,13 @@ class Reviews:
         """A verdict of the queue that nobody else has in hand, or null; and how far the queue is done."""
         asked = as_model(NextRequest, await read_json(request))
         who = _reviewer(request, asked.reviewer)
+        holder = f"{who} at {asked.browser}" if asked.browser else None
 
         def work(store: AuditStore) -> dict[str, Any]:
             now = datetime.now(UTC)
             week = asked.week or latest_week(store, now)
             traces = self._queue(store, asked.queue, week)
-            chosen = hand_out(store, asked.queue, traces, who, now, asked.skip)
+            chosen = hand_out(store, asked.queue, traces, who, now, asked.skip, holder)
             item = recorded_verdict(store, found(store, chosen)) if chosen else None
             progress = asdict(progress_of(store, asked.queue, traces))
             return {"queue": asked.queue, "week": week, "reviewer": who, "item": item, "progress": progress}

@@ -127,9 +127,19 @@ def appeal(store: AuditStore, trace: str, note: str, who: str | None) -> Entry:
 
 
 def hand_out(
-    store: AuditStore, queue: str, traces: Sequence[str], reviewer: str, now: datetime, skip: Collection[str] = ()
+    store: AuditStore,
+    queue: str,
+    traces: Sequence[str],
+    reviewer: str,
+    now: datetime,
+    skip: Collection[str] = (),
+    holder: str | None = None,
 ) -> str | None:
-    """The next trace for a reviewer, kept for them for a while; the one they have in hand comes first, so that none is lost."""
+    """The next trace for a reviewer, kept for a while for them, or for the holder where several go by one name.
+
+    The one they have in hand comes first, so that none is lost.
+    """
+    keeper = holder or reviewer
 
     def work(writing: Writing) -> str | None:
         at, until = instant(now), instant(now + HELD)
@@ -137,11 +147,11 @@ def hand_out(
         open_ones = _waiting(named, queue, traces, reviewer)
         rows = writing.rows(f"SELECT trace, reviewer FROM {ASSIGNMENT} WHERE until > ?", [at])  # noqa: S608
         held = {trace: who for trace, who in rows if who not in named.get(trace, ())}
-        free = [trace for trace in open_ones if trace not in skip and held.get(trace, reviewer) == reviewer]
+        free = [trace for trace in open_ones if trace not in skip and held.get(trace, keeper) == keeper]
         chosen = next((trace for trace in free if trace in held), free[0] if free else None)
-        writing.rows(f"DELETE FROM {ASSIGNMENT} WHERE until <= ? OR reviewer = ?", [at, reviewer])  # noqa: S608
+        writing.rows(f"DELETE FROM {ASSIGNMENT} WHERE until <= ? OR reviewer = ?", [at, keeper])  # noqa: S608
         if chosen is not None:
-            writing.insert(ASSIGNMENT, ("trace", "reviewer", "until"), [(chosen, reviewer, until)])
+            writing.insert(ASSIGNMENT, ("trace", "reviewer", "until"), [(chosen, keeper, until)])
         return chosen
 
     store.prepare()

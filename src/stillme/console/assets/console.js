@@ -3,6 +3,47 @@
 
 const status = document.getElementById("status");
 const tell = (words) => { status.textContent = ""; requestAnimationFrame(() => { status.textContent = words; }); };
+const parsed = async (response) => new DOMParser().parseFromString(await response.text(), "text/html");
+
+// Characters that nobody sees stand as their codes here too, as on what the server writes.
+const HIDDEN = /([\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|(?![\n\t])\p{C})/u;
+function write(element, text) {
+  const pieces = text.replaceAll("\r\n", "\n").split(HIDDEN).map((piece, n) => {
+    if (n % 2 === 0) return piece;
+    const code = document.createElement("i");
+    code.textContent = `U+${piece.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+    return code;
+  });
+  element.replaceChildren(...pieces);
+}
+
+// What went wrong, as a note. Where the session has ended nothing that was typed is lost: signing in, in another window, mends this page.
+class SignedOut extends Error {}
+const signedIn = (response) => {
+  if (response.redirected && new URL(response.url).pathname === "/sign-in") throw new SignedOut();
+  return response;
+};
+function trouble(error, words) {
+  const note = document.createElement("p");
+  note.className = "notice bad";
+  note.textContent = error instanceof SignedOut ? `${status.dataset.signedOut} ` : words;
+  if (error instanceof SignedOut) {
+    const link = document.createElement("a");
+    link.href = "/sign-in";
+    link.target = "_blank";
+    link.textContent = status.dataset.signIn;
+    note.append(link);
+  }
+  return note;
+}
+async function renew(again) {
+  const token = (await parsed(await fetch("/sign-in"))).querySelector("[name=form_token]").value;
+  for (const each of document.querySelectorAll("[name=form_token]")) each.value = token;
+  again?.();
+}
+// A page that is open to somebody tells the other windows so.
+const mended = (again) => addEventListener("storage", () => renew(again).catch(() => {}), { once: true });
+if (document.querySelector("form.who")) localStorage.setItem("stillme-open", Date.now());
 
 function localTimes(root) {
   const shown = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
@@ -46,9 +87,29 @@ document.addEventListener("click", async (event) => {
 async function part(form, submitter) {
   const body = new URLSearchParams(new FormData(form, submitter));
   const response = await fetch(form.action, { method: "POST", body, headers: { "x-fragment": "1" }, signal: form.stop?.signal });
-  if (response.redirected && new URL(response.url).pathname === "/sign-in") { location.assign(response.url); throw new Error("signed out"); }
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+  return parsed(signedIn(response));
 }
+
+// A look is put on at once; another language keeps what was typed.
+const typed = document.querySelector("form[data-typed]");
+typed?.addEventListener("input", () => { typed.dataset.typed = "yes"; });
+document.querySelector("form.choice").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { form, name, value } = event.submitter;
+  try {
+    await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)), redirect: "manual" });
+  } catch {
+    tell(status.dataset.failed);
+    return;
+  }
+  if (name === "theme") {
+    document.documentElement.dataset.theme = value;
+    document.querySelector("meta[name=color-scheme]").content = value === "auto" ? "light dark" : value;
+    for (const each of form.querySelectorAll("[name=theme]")) each.toggleAttribute("aria-pressed", false);
+    event.submitter.setAttribute("aria-pressed", "true");
+  } else if (typed?.dataset.typed) typed.submit();
+  else location.assign(form.elements.back.value);
+});
 
 // Try it: the verdict follows what is typed.
 const live = document.querySelector("form[data-live]");
@@ -69,10 +130,8 @@ if (live) {
       copyButtons(pane);
     } catch (error) {
       if (error.name === "AbortError") return;
-      const note = document.createElement("p");
-      note.className = "notice bad";
-      note.textContent = pane.dataset.failed;
-      pane.replaceChildren(note);
+      pane.replaceChildren(trouble(error, status.dataset.failed));
+      if (error instanceof SignedOut) mended(verify);
     }
     pane.classList.remove("stale");
     pane.removeAttribute("aria-busy");
@@ -115,21 +174,20 @@ if (talk) {
     const list = given.map((each, n) => {
       const made = fresh("source");
       made.querySelector(".number").textContent = n + 1;
-      made.querySelector("bdi").textContent = each.source_id;
-      made.querySelector(".title").textContent = each.title ?? "";
-      made.querySelector(".text").textContent = each.text;
+      write(made.querySelector("bdi"), each.source_id);
+      write(made.querySelector(".title"), each.title ?? "");
+      write(made.querySelector(".text"), each.text);
       return made;
     });
     if (list.length) document.getElementById("sources").replaceChildren(...list);
   };
   const conclude = (turn, verdict) => {
-    const pieces = turn.querySelectorAll(".piece");
-    if (verdict.delivery.stopped && pieces.length) {
-      const last = pieces[pieces.length - 1];
+    if (verdict.delivery.stopped && turn.said.length) {
       const instead = turn.querySelector(".instead");
-      instead.textContent = last.textContent.trim();
+      turn.instead = turn.said.pop().trim();
+      write(instead, turn.instead);
       instead.hidden = false;
-      last.remove();
+      turn.querySelector(".answered").lastChild.remove();
       const hidden = verdict.claims.filter((claim) => claim.end > verdict.delivery.released[1]).length;
       const words = turn.querySelector(".withheld .words");
       words.textContent = words.dataset.words.replace("#", hidden);
@@ -140,7 +198,7 @@ if (talk) {
     flagged.hidden = shown.length === 0;
     flagged.querySelector("ul").replaceChildren(...shown.map((claim) => {
       const item = document.createElement("li");
-      item.textContent = claim.text;
+      write(item, claim.text);
       return item;
     }));
     turn.querySelector(`[data-decision="${CSS.escape(verdict.decision)}"]`)?.removeAttribute("hidden");
@@ -158,15 +216,23 @@ if (talk) {
   };
   const follow = async (turn, response) => {
     let ended = false;
+    turn.said = [];
     for await (const [kind, data] of eventsOf(response)) {
-      if (kind === "sources") showSources(data.sources);
+      if (kind === "sources") {
+        const button = turn.querySelector("[data-sources]");
+        button.hidden = data.sources.length === 0;
+        button.addEventListener("click", () => { showSources(data.sources); document.getElementById("sources-title").scrollIntoView({ block: "nearest" }); });
+        showSources(data.sources);
+      }
       if (kind === "text") {
         const piece = document.createElement("span");
         piece.className = "piece";
-        piece.textContent = data.text;
+        write(piece, data.text);
+        turn.said.push(data.text);
         turn.querySelector(".answered").append(piece);
       }
       if (kind === "verdict") { ended = true; conclude(turn, data); }
+      turn.scrollIntoView({ block: "nearest" });
     }
     return ended;
   };
@@ -179,39 +245,50 @@ if (talk) {
     talk.elements.conversation.value = JSON.stringify(turns);
     const body = new URLSearchParams(new FormData(talk));
     const turn = fresh("turn");
-    turn.querySelector(".asked").textContent = question;
+    write(turn.querySelector(".asked"), question);
     log.querySelector("ol").append(turn);
     turn.scrollIntoView({ block: "nearest" });
-    let problem = log.dataset.failed;
+    let problem = status.dataset.failed, failure;
     try {
-      const response = await fetch(talk.action, { method: "POST", body, headers: { "x-fragment": "1" } });
-      if (response.redirected) { location.assign(response.url); return; }
+      const response = signedIn(await fetch(talk.action, { method: "POST", body, headers: { "x-fragment": "1" } }));
       if (response.ok) {
         problem = (await follow(turn, response)) ? "" : log.dataset.broken;
         if (!problem) field.value = "";
       } else problem = (await response.json()).detail ?? problem;
-    } catch { /* the words for it stand ready */ }
+    } catch (error) { failure = error; }
     turn.querySelector(".waiting").remove();
-    if (problem) {
-      const note = document.createElement("p");
-      note.className = "notice bad";
-      note.textContent = problem;
-      turn.append(note);
-    } else {
-      turns.push({ role: "user", content: question }, { role: "assistant", content: turn.querySelector(".answered").textContent || turn.querySelector(".instead").textContent });
-    }
+    if (problem) turn.append(trouble(failure, problem));
+    else turns.push({ role: "user", content: question }, { role: "assistant", content: turn.said.join("") || turn.instead || "" });
+    if (failure instanceof SignedOut) mended();
     talk.busy = false;
-    field.focus();
+    turn.scrollIntoView({ block: "nearest" });
+    field.focus({ preventScroll: true });
   });
   talk.elements.message.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); talk.requestSubmit(); }
   });
 }
 
-// Documents: dropped or chosen, each with its progress.
+// Documents: dropped or chosen, each with its progress. The list is made anew beside the talk, which stays.
+async function listAgain() {
+  const page = await parsed(signedIn(await fetch(location.href)));
+  for (const name of ["held", "held-count"]) document.getElementById(name).replaceChildren(...page.getElementById(name).childNodes);
+}
+document.getElementById("held")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  try {
+    signedIn(await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) }));
+    await listAgain();
+    tell(status.dataset.removed);
+  } catch (error) {
+    form.replaceWith(trouble(error, status.dataset.failed));
+    if (error instanceof SignedOut) mended(listAgain);
+  }
+  document.getElementById("q").focus();
+});
 const drop = document.querySelector("form[data-drop]");
 if (drop) {
-  const token = drop.elements.form_token.value;
   const send = (file) => new Promise((done) => {
     const row = fresh("upload");
     const bar = row.querySelector("progress");
@@ -220,7 +297,7 @@ if (drop) {
     drop.querySelector(".uploads").append(row);
     const request = new XMLHttpRequest();
     const body = new FormData();
-    body.append("form_token", token);
+    body.append("form_token", drop.elements.form_token.value);
     body.append("file", file);
     request.open("POST", drop.action);
     request.setRequestHeader("x-fragment", "1");
@@ -229,16 +306,18 @@ if (drop) {
     request.addEventListener("loadend", () => {
       const result = request.response?.files?.[0];
       bar.value = 1;
-      words.textContent = result?.words ?? document.getElementById("talk").dataset.failed;
+      const isSignedOut = new URL(request.responseURL || location.href).pathname === "/sign-in";
+      words.replaceChildren(result?.words ?? trouble(isSignedOut ? new SignedOut() : null, status.dataset.failed));
+      if (isSignedOut) mended();
       row.classList.toggle("failed", !result || "problem" in result);
       done(Boolean(result) && !("problem" in result));
     });
     request.send(body);
   });
   const sendAll = async (files) => {
-    let all = true;
-    for (const file of files) all = (await send(file)) && all;
-    if (all && files.length) location.assign("/chat#documents"), location.reload();
+    let any = false;
+    for (const file of files) any = (await send(file)) || any;
+    if (any) await listAgain().catch(() => {});
   };
   drop.elements.file.addEventListener("change", () => { sendAll([...drop.elements.file.files]); drop.elements.file.value = ""; });
   drop.querySelector("button").parentElement.hidden = true;
@@ -251,8 +330,11 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-sure]");
   if (!button || button.dataset.asked) return;
   event.preventDefault(); // the second click does it
+  const [words, label] = [button.textContent, button.getAttribute("aria-label")];
   button.dataset.asked = "1";
   button.textContent = button.dataset.sure;
+  button.setAttribute("aria-label", label.replace(words, button.dataset.sure));
+  button.addEventListener("blur", () => { delete button.dataset.asked; button.textContent = words; button.setAttribute("aria-label", label); }, { once: true });
 });
 
 // Policy: the text is checked as it is typed, and the numbers of its lines stand beside it.
@@ -280,7 +362,8 @@ if (rules) {
       found.replaceChildren(...(await part(rules)).body.childNodes);
     } catch (error) {
       if (error.name === "AbortError") return;
-      found.textContent = found.dataset.failed;
+      found.replaceChildren(trouble(error, status.dataset.failed));
+      if (error instanceof SignedOut) mended(check);
     }
     number();
   };
@@ -297,6 +380,18 @@ if (rules) {
     text.setSelectionRange(start, end < 0 ? text.value.length : end);
   });
   document.querySelector("[data-result]")?.focus();
+  // What could not be saved, since the session had ended or the service did not answer, comes back with the file that it was made for.
+  const UNSAVED = "stillme-policy";
+  const known = rules.elements.known.value;
+  rules.addEventListener("submit", () => sessionStorage.setItem(UNSAVED, JSON.stringify({ known, text: text.value, why: rules.elements.why?.value })));
+  const unsaved = JSON.parse(sessionStorage.getItem(UNSAVED) ?? "null");
+  if (unsaved?.known === known && unsaved.text !== text.value && !text.readOnly) {
+    text.value = unsaved.text;
+    if (rules.elements.why) rules.elements.why.value = unsaved.why ?? "";
+    document.querySelector(".kept").hidden = false;
+    check();
+  }
+  sessionStorage.removeItem(UNSAVED);
 }
 
 // Review: one key a label; a label that could not be sent waits in this browser and is sent again.
@@ -306,19 +401,41 @@ if (desk) {
   const waitingLabels = () => JSON.parse(localStorage.getItem(OUTBOX) ?? "[]");
   const keep = (labels) => localStorage.setItem(OUTBOX, JSON.stringify(labels));
   const box = document.querySelector(".outbox");
-  const showBox = () => { const n = waitingLabels().length; box.hidden = n === 0; box.querySelector("b").textContent = n; };
-  const send = async () => {
+  const forget = (fields) => keep(waitingLabels().filter((each) => JSON.stringify(each) !== JSON.stringify(fields)));
+  let soon, last;
+  const showBox = () => {
+    const n = waitingLabels().length;
+    box.hidden = n === 0;
+    box.querySelector("b").textContent = n;
+    clearTimeout(soon);
+    if (n) soon = setTimeout(goOn, 5000);
+  };
+  const sendEach = async () => {
     for (const fields of waitingLabels()) {
       const body = new URLSearchParams(fields);
       body.set("form_token", desk.elements.form_token.value);
-      let response;
-      try { response = await fetch(desk.action, { method: "POST", body, headers: { "x-fragment": "1" } }); } catch { showBox(); return false; }
+      const response = await fetch(desk.action, { method: "POST", body, headers: { "x-fragment": "1" } });
       if (response.redirected) { location.assign("/sign-in?to=%2Freview"); return false; }
-      if (!response.ok && response.status !== 404 && response.status !== 422) { showBox(); return false; }
-      keep(waitingLabels().slice(1));
+      const isRefused = response.status === 404 || response.status === 422;
+      if (!response.ok && !isRefused) return false;
+      forget(fields);
+      last = Object.fromEntries(fields).trace;
+      if (isRefused) {
+        const note = document.querySelector(".refused");
+        write(note.querySelector(".words"), (await parsed(response)).querySelector(".lead")?.textContent ?? "");
+        note.hidden = false;
+        return false;
+      }
     }
-    showBox();
     return true;
+  };
+  let sending; // one at a time: the outbox is emptied in order
+  const send = () => { sending ??= sendEach().catch(() => false).finally(() => { sending = undefined; showBox(); }); return sending; };
+  const goOn = async () => {
+    if (!(await send())) return;
+    const next = new URL(desk.dataset.next, location.href);
+    if (last) next.searchParams.set("last", last);
+    location.assign(next);
   };
   // What is typed and ticked outlives the page, until it is sent.
   const HALF_DONE = `stillme-half-done ${desk.dataset.who}`;
@@ -345,8 +462,8 @@ if (desk) {
     const fields = [...new FormData(desk, button)].filter(([name]) => name !== "form_token");
     keep([...waitingLabels(), fields]);
     localStorage.removeItem(HALF_DONE);
-    showBox();
-    if (await send()) location.assign(desk.dataset.next);
+    await sending;
+    goOn();
   });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input:not([type=checkbox]), select")) {
@@ -360,10 +477,9 @@ if (desk) {
     event.preventDefault();
     if (target.matches("textarea")) target.focus(); else target.click();
   });
-  addEventListener("online", send);
-  document.querySelector(".retry")?.addEventListener("click", async () => { if (await send()) location.reload(); });
-  showBox();
-  if (waitingLabels().length) send().then((done) => { if (done) location.reload(); });
+  addEventListener("online", () => { if (waitingLabels().length) goOn(); });
+  document.querySelector(".retry").addEventListener("click", goOn);
+  if (waitingLabels().length) goOn();
 }
 
 for (const each of document.querySelectorAll(".to-end")) each.scrollLeft = each.scrollWidth; // the newest days stand at the end
