@@ -67,6 +67,8 @@ FILTERS: Final[dict[str, dict[str, Any]]] = {
         "since": "2026-06-01",
         "until": "2026-07-01",
     },
+    "decision and reason, never together": {"decision": "answer", "reason": "contradicted_claim"},
+    "decision that there is not, caller": {"decision": "ask_clarify", "caller": "key:caller-3"},
     "label and reason": {"label": "false_refusal", "reason": "contradicted_claim"},
     "score up to 0.5": {"max_score": 0.5},
     "text, frequent": {"text": "unused gear"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from itertools import count, cycle
 from typing import Any
 
 import pytest
@@ -158,6 +158,47 @@ def test_signatures_change_nothing_but_what_is_read(
 
     assert made == 3
     assert after == before
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+@pytest.mark.parametrize("ends", [[0.0], [0.0, 1.0]], ids=["in one go", "a stretch at a time"])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param({"decision": "refuse", "reason": "contradicted_claim"}, id="a value and a reason"),
+        pytest.param({"decision": "answer", "reason": "contradicted_claim"}, id="what never meets"),
+        pytest.param({"decision": "answer", "language": "vi", "caller": "key:branch"}, id="three values"),
+        pytest.param({"label": "unreviewed", "decision": "refuse"}, id="a value without a review"),
+        pytest.param({"decision": "refuse", "mode": "monitor", "since": "2026-03-01T12:04:00Z"}, id="and a time"),
+    ],
+)
+def test_filters_that_have_to_meet_find_what_each_of_them_finds(
+    filled: AuditStore,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: dict[str, Any],
+    order: searching.Order,
+    ends: list[float],
+) -> None:
+    """Whether the time is over after every stretch or never: nothing is passed over and nothing comes twice."""
+    monkeypatch.setattr(searching, "PART_FIRST", 2)
+    monkeypatch.setattr(searching, "PART_MOST", 3)
+    times = {name: wanted[name] for name in ("since",) if name in wanted}
+    alone = [
+        [record.seq for record in search(filled, Search(**{name: value}, **times), order=order).records]
+        for name, value in wanted.items()
+        if name not in times
+    ]
+    found: list[int] = []
+    place = None
+    while True:
+        page = search(filled, Search(**wanted), order=order, after=place, most=2, clock=cycle(ends).__next__)
+        found += [record.seq for record in page.records]
+        place = page.next
+        assert len(page.records) == 2 or bool(page.searched_to) is bool(place)
+        if place is None:
+            break
+
+    assert found == [seq for seq in alone[0] if all(seq in each for each in alone)]
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -2,7 +2,8 @@
 
 Every filter has an index with the time beside it, so that a page is a look-up however many records there are. A text is looked for in the
 texts themselves, of which no index keeps a copy; signatures (see `signatures`) say which parts of the chain need not be read. What is left
-is read for so long at most, and the page says how far the search came.
+is read for so long at most, and the page says how far the search came. So it is with several filters together, since each index knows of
+one: what seldom meets is looked for in one stretch of the list after the other.
 """
 
 from __future__ import annotations
@@ -24,12 +25,16 @@ from stillme.text.tokens import fold_text
 __all__ = ["MOST_ROWS", "UNREVIEWED", "Search", "SearchPage", "labels_of", "search"]
 
 Order = Literal["newest", "oldest"]
+Place = tuple[str, int]
 MOST_ROWS: Final = 200
 # How long one request looks through records, and how many signatures it looks at between two looks at the time: few at first, since what is
 # frequent is found at once, then more and more of them.
 READING_S: Final = 0.1
 SIFTED_FIRST: Final = 4
 SIFTED_MOST: Final = 64
+# So many verdicts of the list are looked through at a time where several filters have to meet: few at first, too.
+PART_FIRST: Final = 1_000
+PART_MOST: Final = 16_000
 # So many blocks are read however long that takes: a store of a few hundred verdicts is searched whole.
 LEAST_READ: Final = 2
 UNREVIEWED: Final = "unreviewed"
@@ -67,12 +72,17 @@ class Search:
         """Whether only the records themselves tell."""
         return bool(self.text) or self.min_score is not None or self.max_score is not None
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether several filters have to meet, of which an index knows one."""
+        return sum(bool(getattr(self, name)) for name in (*BY_COLUMN, "reason", "label")) > 1
+
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
     """Some verdicts in order; `next` is where the following page begins, None at the end of the list.
 
-    `searched_to` is the time of the last record that was looked at where a search for a text ended before the page was full.
+    `searched_to` is the time of the last record that was looked at where a search ended before the page was full.
     """
 
     records: tuple[Record, ...]
@@ -96,9 +106,41 @@ def search(
     place = _place(after) if after else None
     if wanted.is_read:
         return _Reading(store, wanted, order, clock).page(place[1] if place else None, most)
+    if wanted.is_narrow:
+        return _in_parts(store, wanted, order, place, most, clock)
     sql, values = _query(wanted, order, place)
     found = _records(store, f"{sql} LIMIT {most + 1}", values)
     return SearchPage(tuple(found[:most]), _cursor(found[most - 1]) if len(found) > most else None)
+
+
+def _in_parts(
+    store: AuditStore, wanted: Search, order: Order, place: Place | None, most: int, clock: Callable[[], float]
+) -> SearchPage:
+    """The next verdicts behind a place, looked for in a stretch of the list at a time until the page is full or the time is over."""
+    end, size, found = clock() + READING_S, PART_FIRST, list[Record]()
+    while True:
+        edge = _further(store, wanted, order, place, size)
+        sql, values = _query(wanted, order, place, edge)
+        found += _records(store, f"{sql} LIMIT {most + 1 - len(found)}", values)
+        if len(found) > most:
+            return SearchPage(tuple(found[:most]), _cursor(found[most - 1]))
+        if edge is None:
+            return SearchPage(tuple(found), None)
+        if clock() > end:
+            return SearchPage(tuple(found), f"{edge[0]}~{edge[1]}", edge[0])
+        place, size = edge, min(2 * size, PART_MOST)
+
+
+def _further(store: AuditStore, wanted: Search, order: Order, place: Place | None, size: int) -> Place | None:
+    """The place of the verdict that is so many further on in the list of that time; None behind its end."""
+    tests = list(_times(wanted, "r"))
+    if place:
+        tests.append((f"(r.at, r.seq) {'<' if order == 'newest' else '>'} (?, ?)", list(place)))
+    where = " AND ".join(["r.kind = 'verdict'", *(test for test, _ in tests)])
+    way = "DESC" if order == "newest" else "ASC"
+    sql = f"SELECT r.at, r.seq FROM {RECORD} r WHERE {where} ORDER BY r.at {way}, r.seq {way} LIMIT 1 OFFSET {size - 1}"  # noqa: S608
+    rows = store.database.rows(sql, [value for _, given in tests for value in given])
+    return (rows[0][0], rows[0][1]) if rows else None
 
 
 def _records(store: AuditStore, sql: str, values: Sequence[Any]) -> list[Record]:
@@ -190,8 +232,11 @@ def _named(wanted: Search) -> Iterator[str]:
         yield named("reason", one_word(wanted.reason))
 
 
-def _query(wanted: Search, order: Order, place: tuple[str, int] | None) -> tuple[str, list[Any]]:
-    """The statement without its limit; a label or a reason is looked up in the table of codes, which has the time too."""
+def _query(wanted: Search, order: Order, place: Place | None, edge: Place | None = None) -> tuple[str, list[Any]]:
+    """The statement without its limit, behind a place and up to an edge.
+
+    A label or a reason is looked up in the table of codes, which has the time too.
+    """
     label = wanted.label if wanted.label not in (None, UNREVIEWED) else None
     code = label_code(label) if label else one_word(wanted.reason) if wanted.reason else None
     by = "c" if code else "r"
@@ -200,9 +245,8 @@ def _query(wanted: Search, order: Order, place: tuple[str, int] | None) -> tuple
         tables = f"{REASON} c JOIN {RECORD} r ON r.seq = c.seq LEFT JOIN {BODY} b ON b.seq = r.seq"
     tests: list[tuple[str, list[Any]]] = [("c.code = ?", [code])] if code else []
     tests += _tests(wanted, by)
-    if place:
-        sign = "<" if order == "newest" else ">"
-        tests.append((f"({by}.at, {by}.seq) {sign} (?, ?)", list(place)))
+    behind, upto = ("<", ">=") if order == "newest" else (">", "<=")
+    tests += [(f"({by}.at, {by}.seq) {sign} (?, ?)", list(at)) for sign, at in ((behind, place), (upto, edge)) if at]
     where = " AND ".join(["r.kind = 'verdict'", *(test for test, _ in tests)])
     way = "DESC" if order == "newest" else "ASC"
     sql = f"SELECT {SELECTED} FROM {tables} WHERE {where} ORDER BY {by}.at {way}, {by}.seq {way}"  # noqa: S608  (names of ours)
@@ -213,10 +257,7 @@ def _tests(wanted: Search, by: str, *, by_place: bool = False) -> Iterator[tuple
     """What must hold of a record, and the values in it; `by_place` where its place is known, and an index on a value would be a detour."""
     # An engine that takes the index of a caller reads all that this caller ever asked; on what is computed there is none.
     computed = " || ''" if by_place else ""
-    if wanted.since:
-        yield f"{by}.at{computed} >= ?", [moment(wanted.since)]
-    if wanted.until:
-        yield f"{by}.at{computed} < ?", [moment(wanted.until)]
+    yield from _times(wanted, by, computed)
     if wanted.reason and (by == "r" or wanted.label not in (None, UNREVIEWED)):
         # By its place, not by its code, of which there may be very many: an index on what is computed there is not.
         yield (
@@ -228,6 +269,13 @@ def _tests(wanted: Search, by: str, *, by_place: bool = False) -> Iterator[tuple
             yield f"r.{name}{computed} = ?", [storable(value)]
     if wanted.label:
         yield _label_test(wanted.label)
+
+
+def _times(wanted: Search, by: str, computed: str = "") -> Iterator[tuple[str, list[Any]]]:
+    if wanted.since:
+        yield f"{by}.at{computed} >= ?", [moment(wanted.since)]
+    if wanted.until:
+        yield f"{by}.at{computed} < ?", [moment(wanted.until)]
 
 
 def _label_test(label: str) -> tuple[str, list[Any]]:

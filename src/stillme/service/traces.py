@@ -42,7 +42,7 @@ class TracePage(BaseModel):
 
     traces: list[dict[str, Any]]
     next: str | None = Field(description="send it as `after` for the following page; null at the end")
-    searched_to: str | None = Field(description="how far a search for a text came before it paused; go on with `next`")
+    searched_to: str | None = Field(description="how far a search came before it paused; go on with `next`")
 
 
 @dataclass(frozen=True, slots=True)
