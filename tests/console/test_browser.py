@@ -530,6 +530,20 @@ def test_a_hostile_text_does_nothing_on_any_page(hostile: Service, new_page: New
 
 
 @full
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_line_of_sixty_kilobytes_stays_in_its_window(console: Service, new_page: NewPage, width: int) -> None:
+    """In the form and in the verdict, which comes all the same."""
+    page = new_page(console, "/try?blank", viewport={"width": width, "height": 740})
+    page.fill("#query", "How long do I have to return unused gear?")
+    page.fill("#passage-1", f"Unused gear can be returned within 30 days. {'x' * 60_000}")
+    page.fill("#draft", f"Unused gear can be returned within 90 days [1]. {'y' * 6_000}")
+    page.wait_for_selector("#verdict .source:has-text('xxxx')")
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.inner_text(".decision") == "Refuse"
+
+
+@full
 def test_hostile_documents_answers_notes_and_reasons_do_nothing(tmp_path: Path, new_page: NewPage) -> None:
     """What a document, its name, a model, a reviewer, an editor of the policy and an operator can say, where each of them is shown."""
     everything = "\n\n".join(PAYLOADS)
