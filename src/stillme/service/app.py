@@ -54,6 +54,7 @@ from stillme.service.policies import POLICY_BODIES, Policies
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
+from stillme.service.records import Records
 from stillme.service.reviews import REVIEW_BODIES, Reviews
 from stillme.service.sessions import KeySignIn, Sessions, sessions_at
 from stillme.service.settings import ServiceSettings
@@ -256,11 +257,12 @@ def _add_console(app: FastAPI, parts: Parts) -> tuple[Sessions, Endpoint]:
     """What the console asks of the API, and its pages; who is signed in, and the page for an address that there is not."""
     settings = parts.settings
     Trial(parts.guard, parts.pool, settings).add_to(app)
-    Traces(parts.store, parts.guard, parts.pool, settings).add_to(app)
-    Reviews(parts.store, parts.pool, settings).add_to(app)
+    records = Records(parts.store, parts.pool, settings)
+    Traces(records, parts.guard).add_to(app)
+    Reviews(records).add_to(app)
     mode, policy_file, guards = parts.pipeline.settings.mode, _policy_file(parts), (parts.guard, parts.pipeline.guard)
-    Overview(parts.store, parts.guard, parts.pool, settings, None if mode else policy_file).add_to(app)
-    Policies(parts.store, guards, parts.pool, settings, policy_file, {"mode": mode} if mode else {}).add_to(app)
+    Overview(records, parts.guard, None if mode else policy_file).add_to(app)
+    Policies(records, guards, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
     sessions = sessions_at(settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)
     shell = Shell(Inside(app), KeySignIn(parts.keys, sessions))

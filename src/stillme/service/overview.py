@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar, cast
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,23 +23,17 @@ from stillme.evaluation.rollout.status import Status, rollout_status
 from stillme.evaluation.rollout.weeks import WeeksWindow
 from stillme.guard import Guard
 from stillme.policy import Policy
-from stillme.service.bodies import as_model, json_response, read_json
-from stillme.service.limits import Pool, within
-from stillme.service.openapi import body_of, problems
-from stillme.service.problems import Problem, ProblemError
-from stillme.service.settings import ServiceSettings
-from stillme.service.traces import NO_STORE
+from stillme.service.bodies import as_model, read_json
+from stillme.service.records import Records, Route, add_routes, answer
 
 __all__ = ["Overview", "PromotionRequest"]
 
-TIMEOUT: Final = "STILLME_REQUEST_TIMEOUT_S"
 # The figures of weeks rest on every record of them: they are computed anew after so many seconds.
 FRESH_S: Final = 60.0
 NO_FILE: Final = (
     "the policy in force is no file, or STILLME_MODE says the mode: write policy.yaml, serve with --policy policy.yaml, "
     "and take STILLME_MODE away"
 )
-Result = TypeVar("Result")
 
 
 class PromotionRequest(BaseModel):
@@ -58,31 +51,19 @@ class PromotionRequest(BaseModel):
 class Overview:
     """The endpoints over the audit store and the policy in force; `policy_file` is None where the policy cannot be written."""
 
-    store: AuditStore | None
+    records: Records
     guard: Guard
-    pool: Pool
-    settings: ServiceSettings
     policy_file: Path | None
     _status: tuple[float, str, dict[str, Any]] = field(default=(0.0, "", {}))
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
-        routes: list[tuple[str, str, Callable[..., Any], type[BaseModel] | None, str]] = [
-            ("GET", "/v1/overview", self.overview, None, "Decisions by day, reasons, figures, times and drift."),
-            ("GET", "/v1/rollout", self.rollout, None, "The checklist of the next mode, and the steps so far."),
-            ("POST", "/v1/rollout/step", self.step, PromotionRequest, "Go to the next mode, or back."),
-        ]
-        for method, path, endpoint, takes, summary in routes:
-            app.add_api_route(
-                path,
-                endpoint,
-                methods=[method],
-                response_model=None,
-                responses=problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 503),
-                openapi_extra=body_of(takes) if takes else None,
-                summary=summary,
-                tags=["console"],
-            )
+        routes = (
+            Route("GET", "/v1/overview", self.overview, "Decisions by day, reasons, figures, times and drift."),
+            Route("GET", "/v1/rollout", self.rollout, "The checklist of the next mode, and the steps so far."),
+            Route("POST", "/v1/rollout/step", self.step, "Go to the next mode, or back.", PromotionRequest),
+        )
+        add_routes(app, routes)
 
     async def overview(self, days: Annotated[int, Query(ge=1, le=MOST_DAYS)] = 14) -> Response:
         """The last days; the figures are those of the last whole weeks, from reviews."""
@@ -92,7 +73,7 @@ class Overview:
             status = self._current(store)
             return {**traffic, "figures": status["figures"], "weeks": status["weeks"], "drift": self._drift()}
 
-        return json_response(_json(await self._work(work)))
+        return answer(await self.records.work(work))
 
     async def rollout(self) -> Response:
         """Every check of the steps ahead, what is missing and how to get it."""
@@ -100,7 +81,7 @@ class Overview:
         def work(store: AuditStore) -> dict[str, Any]:
             return {**self._current(store), "history": _history(store), "may_write": self.policy_file is not None}
 
-        return json_response(_json(await self._work(work)))
+        return answer(await self.records.work(work))
 
     async def step(self, request: Request) -> Response:
         """Write the mode into the policy file, with a record of who and why; a missing check needs a reason to pass over it."""
@@ -113,7 +94,7 @@ class Overview:
             self._status = (0.0, "", {})
             return _step(store, self.policy_file, asked, str(who))
 
-        return json_response(_json(await self._work(work)))
+        return answer(await self.records.work(work))
 
     def _current(self, store: AuditStore) -> dict[str, Any]:
         computed_at, policy, found = self._status
@@ -127,12 +108,6 @@ class Overview:
         if calibration is None:
             return {"state": "not calibrated", "reason": None}
         return {"state": "drifted" if calibration.drifted else "holds", "reason": calibration.drifted}
-
-    async def _work(self, work: Callable[[AuditStore], Result]) -> Result:
-        store = self.store
-        if store is None:
-            raise ProblemError(Problem(404, NO_STORE))
-        return cast(Result, await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT))
 
 
 def _step(store: AuditStore, file: Path, asked: PromotionRequest, who: str) -> dict[str, Any]:
@@ -187,7 +162,3 @@ def _history(store: AuditStore) -> list[dict[str, Any]]:
             step = {"from": meta.get("from"), "to": meta.get("to"), "why": meta.get("why")}
             found.append({**step, "at": record.entry.at, "by": record.entry.caller, "how": record.entry.label})
     return found
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar, cast
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,16 +33,12 @@ from stillme.evaluation.whatif import RecordedTraffic, WhatIf, what_if
 from stillme.guard import Guard
 from stillme.policy import Policy
 from stillme.policy.reader import file_bytes
-from stillme.service.bodies import as_model, json_response, read_json
-from stillme.service.limits import Pool, within
-from stillme.service.openapi import body_of, problems
+from stillme.service.bodies import as_model, read_json
 from stillme.service.problems import Problem, ProblemError
-from stillme.service.settings import ServiceSettings
-from stillme.service.traces import NO_STORE
+from stillme.service.records import NO_STORE, Records, Route, add_routes, answer
 
 __all__ = ["POLICY_BODIES", "Policies"]
 
-TIMEOUT: Final = "STILLME_REQUEST_TIMEOUT_S"
 NO_FILE: Final = "the policy in force is no file: write policy.yaml and serve with --policy policy.yaml"
 LONGEST_TEXT: Final = 300_000
 MOST_VERSIONS: Final = 100
@@ -52,7 +47,6 @@ MOST_TRIED: Final = 2_000
 SHARE_OF_TIME: Final = 0.6
 # How many flips of each direction are told one by one.
 MOST_TOLD: Final = 100
-Result = TypeVar("Result")
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="the whole policy file, YAML")]
 Why = Annotated[str, Field(min_length=1, max_length=10_000, description="why; it goes into the record")]
 Known = Annotated[
@@ -112,67 +106,45 @@ class Policies:
     `changes` is what the environment puts over whatever the file says.
     """
 
-    store: AuditStore | None
+    records: Records
     guards: Sequence[Guard]
-    pool: Pool
-    settings: ServiceSettings
     file: Path | None
     changes: Mapping[str, Any]
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
-        routes: list[tuple[str, str, Callable[..., Any], type[BaseModel] | None, str]] = [
-            ("GET", "/v1/policy/file", self.show, None, "The policy file as it stands."),
-            (
-                "POST",
-                "/v1/policy/check",
-                self.check,
-                PolicyText,
-                "What is wrong with a policy, line by line, and what it changes.",
-            ),
-            (
+        check = "What is wrong with a policy, line by line, and what it changes."
+        one = "One version, and how the one in force differs."
+        routes = (
+            Route("GET", "/v1/policy/file", self.show, "The policy file as it stands."),
+            Route("POST", "/v1/policy/check", self.check, check, PolicyText),
+            Route(
                 "POST",
                 "/v1/policy/what-if",
                 self.try_out,
-                WhatIfRequest,
                 "Which verdicts would be others under this policy.",
+                WhatIfRequest,
             ),
-            ("POST", "/v1/policy/save", self.save, SaveRequest, "Put a policy in force, with a reason."),
-            ("GET", "/v1/policy/history", self.history, None, "The versions of the policy file, the newest first."),
-            (
-                "GET",
-                "/v1/policy/history/{version_id}",
-                self.earlier,
-                None,
-                "One version, and how the one in force differs.",
-            ),
-            ("POST", "/v1/policy/roll-back", self.roll_back, RollBackRequest, "Bring an earlier version back."),
-        ]
-        for method, path, endpoint, takes, summary in routes:
-            app.add_api_route(
-                path,
-                endpoint,
-                methods=[method],
-                response_model=None,
-                responses=problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 503),
-                openapi_extra=body_of(takes) if takes else None,
-                summary=summary,
-                tags=["console"],
-            )
+            Route("POST", "/v1/policy/save", self.save, "Put a policy in force, with a reason.", SaveRequest),
+            Route("GET", "/v1/policy/history", self.history, "The versions of the policy file, the newest first."),
+            Route("GET", "/v1/policy/history/{version_id}", self.earlier, one),
+            Route("POST", "/v1/policy/roll-back", self.roll_back, "Bring an earlier version back.", RollBackRequest),
+        )
+        add_routes(app, routes)
 
     async def show(self) -> Response:
         """The text, its digest, what is wrong with it, and whether it can be changed here; without a file what is in force, written out."""
-        return _answer(await self._run(self._file))
+        return answer(await self.records.run(self._file))
 
     async def check(self, request: Request) -> Response:
         """Problems with their lines; of a text that has none, how it differs from what is in force."""
         asked = as_model(PolicyText, await read_json(request))
-        return _answer(await self._run(lambda: self._checked(asked.text)))
+        return answer(await self.records.run(lambda: self._checked(asked.text)))
 
     async def try_out(self, request: Request) -> Response:
         """Judge recorded requests or cases under the policy in force and under this one; nothing is recorded."""
         asked = as_model(WhatIfRequest, await read_json(request))
-        return _answer(await self._run(lambda: self._tried(asked)))
+        return answer(await self.records.run(lambda: self._tried(asked)))
 
     async def save(self, request: Request) -> Response:
         """Check, record, replace: a text that is no policy, or that changes the mode, is refused and changes nothing."""
@@ -181,7 +153,7 @@ class Policies:
         def work(store: AuditStore, file: Path) -> PolicyVersion:
             return save(store, file, asked.text, by=who, why=asked.why, known=asked.known)
 
-        return _answer(await self._run(lambda: self._changed(work)))
+        return answer(await self.records.run(lambda: self._changed(work)))
 
     async def roll_back(self, request: Request) -> Response:
         """The text of an earlier version in the mode of today, recorded as a version of its own."""
@@ -190,24 +162,24 @@ class Policies:
         def work(store: AuditStore, file: Path) -> PolicyVersion:
             return roll_back(store, file, asked.version, by=who, why=asked.why, known=asked.known)
 
-        return _answer(await self._run(lambda: self._changed(work)))
+        return answer(await self.records.run(lambda: self._changed(work)))
 
     async def history(self) -> Response:
         """Who changed the file when and why; a version that was found was written by other means."""
-        found = await self._run(lambda: versions(self._recorded(), MOST_VERSIONS))
-        return _answer({"versions": [_row(each) for each in found]})
+        found = await self.records.run(lambda: versions(self.records.required, MOST_VERSIONS))
+        return answer({"versions": [_row(each) for each in found]})
 
     async def earlier(self, version_id: str) -> Response:
         """The text as it was."""
 
         def work() -> dict[str, Any]:
             try:
-                found = version(self._recorded(), version_id)
+                found = version(self.records.required, version_id)
             except InputError as error:
                 raise ProblemError(Problem(404, str(error))) from None
             return {**_row(found), "text": found.text, **(self._checked(found.text or ""))}
 
-        return _answer(await self._run(work))
+        return answer(await self.records.run(work))
 
     # the work
 
@@ -222,8 +194,8 @@ class Policies:
             "problem": str(problem) if problem else None,
             "policy_hash": guard.policy.hash,
             "mode": guard.policy.mode,
-            "may_write": self.file is not None and self.store is not None,
-            "reason": None if self.file and self.store else NO_FILE if self.store else NO_STORE,
+            "may_write": self.file is not None and self.records.store is not None,
+            "reason": None if self.file and self.records.store else NO_FILE if self.records.store else NO_STORE,
         }
 
     def _checked(self, text: str) -> dict[str, Any]:
@@ -242,12 +214,12 @@ class Policies:
         cases: list[Case] = []
         traffic: RecordedTraffic | None = None
         if asked.on in ("traffic", "reviewed"):
-            traffic = RecordedTraffic(self._recorded(), newest=asked.most, reviewed=asked.on == "reviewed")
+            traffic = RecordedTraffic(self.records.required, newest=asked.most, reviewed=asked.on == "reviewed")
         else:
             cases = _spread(
                 list(read_cases(starter_file())) if asked.on == "starter" else _sent(asked.cases), asked.most
             )
-        end = time.monotonic() + self.settings.timeout_s * SHARE_OF_TIME
+        end = time.monotonic() + self.records.settings.timeout_s * SHARE_OF_TIME
         late: list[bool] = []
 
         def is_over() -> bool:
@@ -262,7 +234,7 @@ class Policies:
     def _changed(self, work: Callable[[AuditStore, Path], PolicyVersion]) -> dict[str, Any]:
         if self.file is None:
             raise InputError(NO_FILE)
-        done = work(self._recorded(), self.file)
+        done = work(self.records.required, self.file)
         for guard in self.guards:
             guard.refresh()
         return {**_row(done), "in_force": self.guards[0].policy.hash}
@@ -274,14 +246,6 @@ class Policies:
     @property
     def _name(self) -> str:
         return self.file.name if self.file else "policy.yaml"
-
-    def _recorded(self) -> AuditStore:
-        if self.store is None:
-            raise ProblemError(Problem(404, NO_STORE))
-        return self.store
-
-    async def _run(self, work: Callable[[], Result]) -> Result:
-        return cast(Result, await within(self.settings.timeout_s, self.pool.run(work), TIMEOUT))
 
 
 def _sent(given: Sequence[Mapping[str, Any]] | None) -> list[Case]:
@@ -316,7 +280,3 @@ def _row(found: PolicyVersion) -> dict[str, Any]:
 
 def _who(request: Request) -> str:
     return str(request.scope.get("stillme.caller") or "local")
-
-
-def _answer(value: Any) -> Response:
-    return json_response(json.dumps(value, ensure_ascii=False, default=str))

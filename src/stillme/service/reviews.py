@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,21 +18,16 @@ from stillme.audit.review.agreement import agreement, kappa_interval
 from stillme.audit.review.listing import reviews as given_reviews
 from stillme.audit.review.queues import Queue, appeal, hand_out, latest_week, progress_of, queue_of
 from stillme.audit.review.reviews import review
-from stillme.service.bodies import as_model, json_response, read_json
-from stillme.service.limits import Pool, within
-from stillme.service.openapi import body_of, problems
-from stillme.service.problems import Problem, ProblemError
-from stillme.service.settings import ServiceSettings
-from stillme.service.traces import NO_STORE, found, recorded_verdict
+from stillme.service.bodies import as_model, read_json
+from stillme.service.records import Records, Route, add_routes, answer
+from stillme.service.traces import found, recorded_verdict
 
 __all__ = ["REVIEW_BODIES", "Reviews"]
 
-TIMEOUT: Final = "STILLME_REQUEST_TIMEOUT_S"
 # A queue is drawn anew after so many seconds: in a running week verdicts come in all the time.
 FRESH_S: Final = 60.0
 MOST_DRAWN: Final = 32
 NOBODY: Final = "local"
-Result = TypeVar("Result")
 
 
 class NextRequest(BaseModel):
@@ -82,30 +76,20 @@ REVIEW_BODIES: Final = (NextRequest, ReviewRequest, AppealRequest)
 class Reviews:
     """The endpoints over an audit store."""
 
-    store: AuditStore | None
-    pool: Pool
-    settings: ServiceSettings
+    records: Records
     _drawn: dict[tuple[str, str], tuple[float, list[str]]] = field(default_factory=dict)
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
-        routes: list[tuple[str, str, Callable[..., Any], type[BaseModel] | None, str]] = [
-            ("POST", "/v1/reviews", self.label, ReviewRequest, "Label a verdict."),
-            ("POST", "/v1/reviews/next", self.next, NextRequest, "The next verdict to review, kept for whoever asks."),
-            ("GET", "/v1/reviews/agreement", self.agreement, None, "How far reviewers agree."),
-            ("POST", "/v1/appeals", self.appeal, AppealRequest, "Contest a verdict."),
-        ]
-        for method, path, endpoint, takes, summary in routes:
-            app.add_api_route(
-                path,
-                endpoint,
-                methods=[method],
-                response_model=None,
-                responses=problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 503),
-                openapi_extra=body_of(takes) if takes else None,
-                summary=summary,
-                tags=["console"],
-            )
+        routes = (
+            Route("POST", "/v1/reviews", self.label, "Label a verdict.", ReviewRequest),
+            Route(
+                "POST", "/v1/reviews/next", self.next, "The next verdict to review, kept for whoever asks.", NextRequest
+            ),
+            Route("GET", "/v1/reviews/agreement", self.agreement, "How far reviewers agree."),
+            Route("POST", "/v1/appeals", self.appeal, "Contest a verdict.", AppealRequest),
+        )
+        add_routes(app, routes)
 
     async def next(self, request: Request) -> Response:
         """A verdict of the queue that nobody else has in hand, or null; and how far the queue is done."""
@@ -122,7 +106,7 @@ class Reviews:
             progress = asdict(progress_of(store, asked.queue, traces))
             return {"queue": asked.queue, "week": week, "reviewer": who, "item": item, "progress": progress}
 
-        return json_response(_json(await self._work(work)))
+        return answer(await self.records.work(work))
 
     async def label(self, request: Request) -> Response:
         """Record a label; a later one of the same reviewer counts instead, and both stay recorded."""
@@ -133,7 +117,7 @@ class Reviews:
             made = review(store, asked.trace, asked.label, who, asked.note, asked.unsupported)
             return {"id": made.id, "trace": made.ref, "label": made.label, "reviewer": made.caller, "at": made.at}
 
-        return json_response(_json(await self._work(work)))
+        return answer(await self.records.work(work))
 
     async def agreement(self, since: str | None = None, until: str | None = None) -> Response:
         """Counts, percent agreement, Cohen's kappa of each pair with its interval, Krippendorff's alpha."""
@@ -145,7 +129,7 @@ class Reviews:
                 pair["interval"] = kappa_interval(said, pair["first"], pair["second"])
             return figures
 
-        return json_response(_json(await self._work(work)))
+        return answer(await self.records.work(work))
 
     async def appeal(self, request: Request) -> Response:
         """Record that somebody contests a verdict: it waits in the queue `appeals`."""
@@ -155,7 +139,7 @@ class Reviews:
             made = appeal(store, asked.trace, asked.note, request.scope.get("stillme.caller"))
             return {"id": made.id, "trace": made.ref, "at": made.at}
 
-        return json_response(_json(await self._work(work)))
+        return answer(await self.records.work(work))
 
     def _queue(self, store: AuditStore, queue: str, week: str) -> Sequence[str]:
         """The traces of a queue; a sample is not drawn anew for every look."""
@@ -169,12 +153,6 @@ class Reviews:
             self._drawn[queue, week] = (time.monotonic(), traces)
         return traces
 
-    async def _work(self, work: Callable[[AuditStore], Result]) -> Result:
-        store = self.store
-        if store is None:
-            raise ProblemError(Problem(404, NO_STORE))
-        return cast(Result, await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT))
-
 
 def _reviewer(request: Request, said: str | None) -> str:
     """Who reviews: the name of the key; without keys whoever they say they are."""
@@ -182,7 +160,3 @@ def _reviewer(request: Request, said: str | None) -> str:
     if key is not None:
         return str(key.name)
     return (said or "").strip() or NOBODY
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Final, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal
 
 import yaml
 from fastapi import FastAPI, Query
@@ -25,16 +24,10 @@ from stillme.guard import Guard
 from stillme.pages.packet import packet
 from stillme.policy import Policy
 from stillme.service.bodies import json_response
-from stillme.service.limits import Pool, within
-from stillme.service.openapi import problems
 from stillme.service.problems import Problem, ProblemError
-from stillme.service.settings import ServiceSettings
+from stillme.service.records import ASKED, Records, Route, add_routes
 
 __all__ = ["Traces", "recorded_verdict"]
-
-TIMEOUT: Final = "STILLME_REQUEST_TIMEOUT_S"
-NO_STORE: Final = "no verdicts are recorded: the service runs with STILLME_AUDIT_STORE=none"
-Result = TypeVar("Result")
 
 
 class TracePage(BaseModel):
@@ -49,35 +42,26 @@ class TracePage(BaseModel):
 class Traces:
     """The endpoints over an audit store."""
 
-    store: AuditStore | None
+    records: Records
     guard: Guard
-    pool: Pool
-    settings: ServiceSettings
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
-        routes: list[tuple[str, str, Callable[..., Any], str]] = [
-            ("GET", "/v1/traces", self.listing, "Recorded verdicts, a page at a time."),
-            (
+        routes = (
+            Route("GET", "/v1/traces", self.listing, "Recorded verdicts, a page at a time.", gives=TracePage),
+            Route(
                 "GET",
                 "/v1/traces/{trace}",
                 self.one,
                 "One recorded verdict with its request, reviews, appeals and place.",
             ),
-            ("POST", "/v1/traces/{trace}/replay", self.replay, "Verify a recorded request again: the same verdict?"),
-            ("GET", "/v1/traces/{trace}/policy-diff", self.policy_diff, "What changed in the policy since."),
-            ("GET", "/v1/traces/{trace}/packet", self.packet, "The evidence packet, one HTML page."),
-        ]
-        for method, path, endpoint, summary in routes:
-            app.add_api_route(
-                path,
-                endpoint,
-                methods=[method],
-                response_model=TracePage if endpoint == self.listing else None,
-                responses=problems(401, 403, 404, 408, 422, 429, 503),
-                summary=summary,
-                tags=["console"],
-            )
+            Route(
+                "POST", "/v1/traces/{trace}/replay", self.replay, "Verify a recorded request again: the same verdict?"
+            ),
+            Route("GET", "/v1/traces/{trace}/policy-diff", self.policy_diff, "What changed in the policy since."),
+            Route("GET", "/v1/traces/{trace}/packet", self.packet, "The evidence packet, one HTML page."),
+        )
+        add_routes(app, routes, ASKED)
 
     async def listing(
         self,
@@ -120,11 +104,11 @@ class Traces:
             min_score,
             max_score,
         )
-        return await self._work(lambda store: _page(store, wanted, order, after, limit))
+        return await self.records.work(lambda store: _page(store, wanted, order, after, limit))
 
     async def one(self, trace: str) -> Response:
         """Everything that is kept of a verdict; texts that are gone are named in `notice`."""
-        return json_response(await self._work(lambda store: _whole(store, found(store, trace))))
+        return json_response(await self.records.work(lambda store: _whole(store, found(store, trace))))
 
     async def replay(self, trace: str) -> Response:
         """How the verdict comes out today: `same`, `different` (and where), or `not replayable` (and why)."""
@@ -134,7 +118,7 @@ class Traces:
             replayer = Replayer(store, self.guard.added, self.guard.grounder)
             return json.dumps(asdict(replayer.replay(entry)), ensure_ascii=False, default=str)
 
-        return json_response(await self._work(work))
+        return json_response(await self.records.work(work))
 
     async def policy_diff(self, trace: str) -> Response:
         """The settings that differ between the policy of the verdict and the one in force."""
@@ -143,7 +127,7 @@ class Traces:
             entry = entry_of(found(store, trace))
             return json.dumps(_changes(store.policy_text(entry.policy), self.guard.policy), ensure_ascii=False)
 
-        return json_response(await self._work(work))
+        return json_response(await self.records.work(work))
 
     async def packet(self, trace: str) -> Response:
         """The page to attach to an incident: one file that loads nothing and runs nothing."""
@@ -153,13 +137,7 @@ class Traces:
 
         name = "".join(c for c in trace if c.isalnum() or c in "-_")[:80]
         headers = {"content-disposition": f'attachment; filename="stillme-{name}.html"'}
-        return Response(await self._work(work), headers=headers, media_type="text/html")
-
-    async def _work(self, work: Callable[[AuditStore], Result]) -> Result:
-        store = self.store
-        if store is None:
-            raise ProblemError(Problem(404, NO_STORE))
-        return cast(Result, await within(self.settings.timeout_s, self.pool.run(lambda: work(store)), TIMEOUT))
+        return Response(await self.records.work(work), headers=headers, media_type="text/html")
 
 
 def found(store: AuditStore, trace: str) -> Record:

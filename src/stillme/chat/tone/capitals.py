@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain, groupby
 from typing import Final
 
 from stillme.languages import word_set
 from stillme.text.concepts import concepts_of
 from stillme.text.language import is_small, small_words
 from stillme.text.names import names_something
-from stillme.text.tokens import Sentence, Text, within
+from stillme.text.tokens import Sentence, Text, Word, within
 
 __all__ = ["calmed"]
 
@@ -25,31 +27,27 @@ def calmed(
     """Where a word of a shouted sentence stands, and how it is written small; a word that opens the sentence keeps its capital."""
     if not any(word.upper for word in text.words):
         return
-    elsewhere = {w.lower: w.text for w in text.words if w.word and not w.upper and (w.capital or w.text == w.lower)}
+    unshouted = [word for word in text.words if word.word and not word.upper]
+    elsewhere = {word.lower: word.text for word in unshouted if word.capital or word.text == word.lower}
     for s in sentences:
-        free = [i for i in range(s.first, s.last) if text.words[i].word and not within(untouchable, text.starts[i])]
-        for run in _shouted(text, free):
-            for i, written in _written(text, run, elsewhere):
-                opens = i == next((j for j in range(s.first, s.last) if text.words[j].word), i)
-                small = written[:1].upper() + written[1:] if opens else written
-                yield text.starts[i], text.ends[i], small
+        words = [i for i in range(s.first, s.last) if text.words[i].word]
+        free = [i for i in words if not within(untouchable, text.starts[i])]
+        for i, written in chain.from_iterable(_written(text, run, elsewhere) for run in _shouted(text, free)):
+            small = written[:1].upper() + written[1:] if i == words[0] else written
+            yield *text.span(i, i + 1), small
 
 
 def _shouted(text: Text, free: Sequence[int]) -> Iterator[list[int]]:
     """The rows of capitals: the whole sentence, or many words in a row; a query in capitals is code."""
-    capitals = [_is_capital(text, i) for i in free]
-    told = [i for i in free if len(text.words[i].text) > 1]
-    if not word_set("tone", "query_words").isdisjoint(text.lowers[i] for i in free) and _is_query(text, free):
+    if _is_query(text, free):
         return
-    whole = len(told) >= LEAST_SENTENCE and all(capitals)
-    run: list[int] = []
-    for i, capital in zip([*free, -1], [*capitals, False], strict=True):
-        if capital:
-            run.append(i)
-        else:
-            if run and (whole or len(run) >= LEAST_RUN):
-                yield run
-            run = []
+    capital = partial(_is_capital, text)
+    longer = [i for i in free if len(text.words[i].text) > 1]
+    least = 1 if len(longer) >= LEAST_SENTENCE and all(map(capital, free)) else LEAST_RUN
+    for is_shouted, tokens in groupby(free, key=capital):
+        run = list(tokens)
+        if is_shouted and len(run) >= least:
+            yield run
 
 
 def _is_query(text: Text, free: Sequence[int]) -> bool:
@@ -91,7 +89,10 @@ def _ordinary(text: Text, run: Sequence[int]) -> Iterator[int]:
     named = 0
     for i, word, ids in zip(run, small.words, concepts_of(small), strict=True):
         named = NAME_REACH if word.lower in word_set("tone", "surnames") else max(0, named - 1)
-        placed = bool(ids) and all(map(names_something, ids))
-        known = bool(ids) or word.lower in small_words()
-        if (word.stop and word.accented) or (known and not placed and not named):
+        if (word.stop and word.accented) or (not named and _is_known(word, ids)):
             yield i
+
+
+def _is_known(word: Word, ids: Sequence[int]) -> bool:
+    """Whether a word is one of a language, and no name of a place."""
+    return not all(map(names_something, ids)) if ids else word.lower in small_words()

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from stillme.languages import compiled, load
 from stillme.text.lexicon import Lexicon, Match
 from stillme.text.tokens import Sentence, Text, within
 
-__all__ = ["Cut", "insults"]
+__all__ = ["Cut", "apart", "insults"]
 
 LISTS: Final = ("calls", "bare_calls", "sentences", "epithets", "oaths", "reporting")
+CALLS: Final = frozenset({"calls", "bare_calls"})
+WHOLE: Final = frozenset({"sentences", "calls"})
 PAUSES: Final = frozenset(",;:–—-")
 STOPS: Final = frozenset({"!", "?", ".", "…"})
+
+
+class _Ranged(Protocol):
+    """What stands between two characters of a text."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+Ranged = TypeVar("Ranged", bound=_Ranged)
 
 
 class Cut(NamedTuple):
@@ -43,37 +58,38 @@ def _epithet_words() -> Lexicon:
 
 def insults(text: Text, sentences: Sequence[Sentence], untouchable: Sequence[tuple[int, int]]) -> list[Cut]:
     """The insults of some sentences, in order and apart; none in code, quotations, addresses and citations."""
-    found = (cut for s in sentences for cut in _in_sentence(text, s, untouchable))
-    apart: list[Cut] = []
-    for cut in sorted(found, key=lambda c: (c.start, -c.end)):
-        if not apart or cut.start >= apart[-1].end:
-            apart.append(cut)
-    return apart
+    return apart(cut for s in sentences for cut in _in_sentence(text, s, untouchable))
+
+
+def apart(found: Iterable[Ranged]) -> list[Ranged]:
+    """Pieces of a text in order; of those that overlap the first, and of those that begin together the longest."""
+    kept: list[Ranged] = []
+    for piece in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not kept or piece.start >= kept[-1].end:
+            kept.append(piece)
+    return kept
 
 
 def _in_sentence(text: Text, s: Sentence, untouchable: Sequence[tuple[int, int]]) -> Iterator[Cut]:
     matches = list(_lexicon().find(text, s.first, s.last))
-    if not matches or any(m.name == "reporting" for m in matches):
+    if any(m.name == "reporting" for m in matches):
         return
-    free = [m for m in matches if not any(within(untouchable, text.starts[i]) for i in range(m.first, m.last))]
-    whole = next((m for m in free if m.name in ("sentences", "calls") and _is_whole(text, s, m)), None)
-    if whole is not None:
+    free = [m for m in matches if not any(within(untouchable, start) for start in text.starts[m.first : m.last])]
+    if any(m.name in WHOLE and _is_whole(text, s, m) for m in free):
         yield _sentence_cut(text, s)
-        return
-    for match in free:
-        cut = _cut(text, s, match)
-        if cut is not None:
-            yield cut
+    else:
+        yield from filter(None, (_cut(text, s, match) for match in free))
 
 
 def _is_whole(text: Text, s: Sentence, match: Match) -> bool:
     """Whether a phrase is all that the sentence says; a call may stand behind it."""
     last = s.last
-    while last > match.last and (text.words[last - 1].text in STOPS or not text.words[last - 1].text.isalnum()):
+    while last > match.last and not text.words[last - 1].text.isalnum():
         last -= 1
-    calls = (m for m in _lexicon().find(text, match.last, last) if m.name in ("calls", "bare_calls"))
-    behind = next((m.last for m in calls), match.last)
-    return match.first == s.first and (match.last == last or (behind == last and text.lowers[match.last] == ","))
+    if match.first > s.first or match.last == last:
+        return match.first == s.first
+    call = next((m for m in _lexicon().find(text, match.last, last) if m.name in CALLS), match)
+    return call.last == last and text.lowers[match.last] == ","
 
 
 def _sentence_cut(text: Text, s: Sentence) -> Cut:

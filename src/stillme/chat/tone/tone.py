@@ -10,11 +10,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import dropwhile, takewhile, zip_longest
 from typing import Final, Literal
 
 from stillme.chat.tone.capitals import calmed
-from stillme.chat.tone.insults import Cut, insults
+from stillme.chat.tone.insults import Cut, apart, insults
 from stillme.errors import InputError, nearest, shown
 from stillme.grounding.citations import Marker, find_markers
 from stillme.grounding.claims import Claim, find_claims
@@ -53,8 +53,11 @@ BLANKS: Final = re.compile(r"[ \t]*+")
 CLOSERS: Final = frozenset(')]"”’»*_')
 SENTENCE_ENDS: Final = frozenset('.!?…)]"”*_')
 UNSAID: Final = frozenset({"!", "?", ".", "…", ""})
+UNCOUNTED: Final = UNSAID | {","}
+OPENING: Final = frozenset({"openers", "assenting"})
 JOINERS: Final = "\ufe0f\u200d\U0001f3fb-\U0001f3ff"
 
+FILLERS: Final = frozenset({"opener", "closer"})
 Kind = Literal["opener", "closer", "emoji", "punctuation", "closing", "capitals", "insult"]
 
 
@@ -153,10 +156,8 @@ class _Draft:
 
     def _trimmed(self, s: Sentence) -> Sentence | None:
         """A sentence without the decoration before it; None if nothing is left."""
-        tokens, first = self.text.tokens, s.first
-        while first < s.last and not _says(tokens[first]):
-            first += 1
-        return Sentence(first, s.last, self.text.starts[first], s.end) if first < s.last else None
+        first = next((i for i in range(s.first, s.last) if _says(self.text.tokens[i])), None)
+        return None if first is None else Sentence(first, s.last, self.text.starts[first], s.end)
 
     @lazy
     def untouchable(self) -> list[tuple[int, int]]:
@@ -207,29 +208,30 @@ class _Draft:
         ending = s.last
         while ending > s.first and not _says(self.text.tokens[ending - 1]):
             ending -= 1
-        names: set[str] = set()
-        for match in _fillers().find(self.text, s.first, s.last):
-            if match.first > s.first:
-                break
-            if match.last == ending:
-                names.add(match.name)
-        return names
+        opening = takewhile(lambda match: match.first == s.first, _fillers().find(self.text, s.first, s.last))
+        return {match.name for match in opening if match.last == ending}
 
     @lazy
     def substance(self) -> tuple[object, ...]:
         """What must stay: every sentence but the fillers at either end, in words, figures and signs, and whatever is verbatim."""
-        raw, sentences = self.raw, self.sentences
-        first, last = 0, len(sentences)
-        while first < last and self.fillers(sentences[first]) & {"openers", "assenting"}:
-            first += 1
-        while last > first and "closers" in self.fillers(sentences[last - 1]):
-            last -= 1
         insulting = {i for cut in self.insults for i in range(cut.first, cut.last)}
-        tokens = [(i, self.text.tokens[i]) for s in sentences[first:last] for i in range(s.first, s.last)]
-        # What is shouted is said in small letters, and a comma that set off an insult goes with it.
-        said = [t.lower() for i, t in tokens if i not in insulting and t not in UNSAID | {","} and not _decorates(t)]
-        spans = [self.text.code, self.text.urls, self._quotations, [m.span for m in self.markers]]
-        return tuple(said), *(tuple(raw[a:b] for a, b in each) for each in spans)
+        places = [i for s in self._without_fillers() for i in range(s.first, s.last) if i not in insulting]
+        # What is shouted is said in small letters.
+        said = [self.text.tokens[i].lower() for i in places if _counts(self.text.tokens[i])]
+        verbatim = (self.text.code, self.text.urls, self._quotations, [m.span for m in self.markers])
+        return tuple(said), *(tuple(self.raw[a:b] for a, b in spans) for spans in verbatim)
+
+    def _without_fillers(self) -> list[Sentence]:
+        """The sentences between the fillers at either end."""
+        sentences = list(dropwhile(lambda s: not OPENING.isdisjoint(self.fillers(s)), self.sentences))
+        while sentences and "closers" in self.fillers(sentences[-1]):
+            sentences.pop()
+        return sentences
+
+
+def _counts(token: str) -> bool:
+    """Whether a token is a part of what is said; a comma that set off an insult goes with it."""
+    return token not in UNCOUNTED and not _decorates(token)
 
 
 def _says(token: str) -> bool:
@@ -245,7 +247,8 @@ def _merged(spans: list[tuple[int, int]], joined: str | None = None) -> list[tup
     """Ranges in order, those that touch (in `joined`: with only white space between) made one."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if found and (start <= found[-1][1] or (joined is not None and not joined[found[-1][1] : start].strip())):
+        gap = "." if joined is None or not found else joined[found[-1][1] : start]
+        if found and (start <= found[-1][1] or not gap.strip()):
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
             found.append((start, end))
@@ -274,18 +277,12 @@ def _applied(text: str, changes: Sequence[_Change]) -> str:
 
 def _changes(draft: _Draft, style: _Style) -> list[_Change]:
     """What there is to change, in order and apart; fillers go whole, whatever stands in them."""
-    changes = [*_opening_fillers(draft), *(() if style.keeps_closers else _closing_fillers(draft, style))]
-    changes += _insults(draft)
-    if sum(c.kind in ("opener", "closer") or _is_sentence(draft, c) for c in changes) >= len(draft.sentences):
+    closers = () if style.keeps_closers else _closing_fillers(draft, style)
+    changes = [*_opening_fillers(draft), *closers, *_insults(draft)]
+    if sum(c.kind in FILLERS or _is_sentence(draft, c) for c in changes) >= len(draft.sentences):
         changes = []  # an answer of nothing else is left as it is
     capitals = [_Change("capitals", *each) for each in calmed(draft.text, draft.sentences, draft.untouchable)]
-    others = [*capitals, *_decorations(draft, style), *_shouting(draft, style)]
-    found = sorted([*changes, *others], key=lambda c: (c.start, -c.end))
-    apart: list[_Change] = []
-    for change in found:
-        if not apart or change.start >= apart[-1].end:
-            apart.append(change)
-    return apart
+    return apart([*changes, *capitals, *_decorations(draft, style), *_shouting(draft, style)])
 
 
 def _insults(draft: _Draft) -> list[_Change]:
@@ -318,21 +315,20 @@ def _opening_fillers(draft: _Draft) -> Iterator[_Change]:
 
 def _closing_fillers(draft: _Draft, style: _Style) -> Iterator[_Change]:
     own = style.closing.values()
-    for k in range(len(draft.tail) - 1, -1, -1):
-        claim = draft.tail[k]
-        before = draft.tail[k - 1].end if k else claim.start
-        if not _is_bare(draft, claim, before) or "closers" not in draft.fillers(claim):
-            return
-        if draft.raw[claim.start : claim.end] in own:
+    backwards = draft.tail[::-1]
+    for claim, previous in zip_longest(backwards, backwards[1:]):
+        before = previous.end if previous else claim.start
+        closes = _is_bare(draft, claim, before) and "closers" in draft.fillers(claim)
+        if not closes or draft.raw[claim.start : claim.end] in own:
             return
         yield _Change("closer", before, claim.end)
 
 
 def _is_bare(draft: _Draft, claim: Claim, before: int) -> bool:
     """A sentence that states nothing, cites nothing and stands in running text, with white space alone between it and `before`."""
-    stated = claim.factual or claim.markers or any(w.number for w in draft.text.words[claim.first : claim.last])
-    apart = not draft.raw[before : claim.start].strip()
-    return apart and not stated and not within(draft.untouchable, claim.start)
+    if claim.factual or claim.markers or draft.text.has_figure(claim.first, claim.last):
+        return False
+    return not draft.raw[before : claim.start].strip() and not within(draft.untouchable, claim.start)
 
 
 def _end_of_space(raw: str, at: int) -> int:
@@ -347,18 +343,23 @@ def _decorations(draft: _Draft, style: _Style) -> Iterator[_Change]:
     """Emoji behind a finished sentence, or before the first one or a heading; elsewhere they may be what is spoken of."""
     for match in _emoji().finditer(draft.raw):
         start, end = match.span()
-        if within(draft.untouchable, start):
+        before = None if within(draft.untouchable, start) else _decorated_from(draft, start, end)
+        if before is None:
             continue
-        row = match.group()
         if style.decorates:
-            kept = _first_emoji(row)
-            if len(kept) < len(row) and (_opens(draft, start) or _follows_an_end(draft, start, end) is not None):
-                yield _Change("emoji", start + len(kept), end)
-        elif _opens(draft, start):
+            kept = start + len(_first_emoji(match.group()))
+            if kept < end:
+                yield _Change("emoji", kept, end)
+        elif before == start and _opens(draft, start):
             found = BLANKS.match(draft.raw, end)
             yield _Change("emoji", start, found.end() if found else end)
-        elif (before := _follows_an_end(draft, start, end)) is not None:
+        else:
             yield _Change("emoji", before, end)
+
+
+def _decorated_from(draft: _Draft, start: int, end: int) -> int | None:
+    """Where a row of emoji that only decorates begins, with the space before it; None if it is a part of what is said."""
+    return start if _opens(draft, start) else _follows_an_end(draft, start, end)
 
 
 def _first_emoji(row: str) -> str:
@@ -405,12 +406,12 @@ def _shouting(draft: _Draft, style: _Style) -> Iterator[_Change]:
 
 
 def _ends_a_sentence(draft: _Draft, start: int, end: int) -> bool:
-    raw = draft.raw
-    if start == 0 or raw[start - 1].isspace() or raw[start - 1] in ".…" or _is_untouchable(draft, start):
+    before, behind = draft.raw[start - 1 : start], draft.raw[end : end + 1]
+    if not before.strip() or before in ".…" or _is_untouchable(draft, start):
         return False
-    if end == len(raw) or raw[end].isspace() or raw[end] in CLOSERS:
+    if not behind.strip() or behind in CLOSERS:
         return True
-    return raw[end] == "[" and any(end == m.start for m in _at(draft.markers, end))
+    return behind == "[" and any(end == m.start for m in _at(draft.markers, end))
 
 
 def _is_untouchable(draft: _Draft, start: int) -> bool:
@@ -433,23 +434,18 @@ def _calm(draft: _Draft, style: _Style, row: str, start: int, end: int) -> str:
 
 
 def _may_stop(raw: str, start: int, end: int, *, shouted: bool) -> bool:
-    last_of_line = end == len(raw) or raw[end] == "\n"
+    last_of_line = raw[end : end + 1] in ("", "\n")
     before = raw[start - 1]
     if not before.isalpha():
         return shouted and (before in CLOSERS or last_of_line)
-    at = start
-    while at > 0 and start - at < LONGEST_WORD and raw[at - 1].isalpha():
-        at -= 1
-    word = raw[at:start]
+    letters = takewhile(str.isalpha, reversed(raw[max(0, start - LONGEST_WORD) : start]))
+    word = "".join(letters)[::-1]
     return word.islower() and (last_of_line or len(word) >= LEAST_WORD or not word.isascii())
 
 
 def _closing(draft: _Draft, style: _Style, language: str) -> list[_Change]:
     """The closing words of the style behind a finished answer that states facts; a refusal, a question and a greeting have none."""
-    if not style.closing or (style.closing_needs_citation and not draft.markers):
-        return []
-    kinds = {claim.kind for claim in (*draft.head, *draft.tail)}
-    if not draft.tail or not draft.tail[-1].factual or not SPEAKING.isdisjoint(kinds) or not _is_finished(draft):
+    if not style.closing or (style.closing_needs_citation and not draft.markers) or not _answers(draft):
         return []
     told = identify(draft.text)
     spoken = language if told == "unknown" else told
@@ -457,6 +453,13 @@ def _closing(draft: _Draft, style: _Style, language: str) -> list[_Change]:
         return []
     end = len(draft.raw.rstrip())
     return [_Change("closing", end, len(draft.raw), f"\n\n{style.closing[spoken]}")]
+
+
+def _answers(draft: _Draft) -> bool:
+    """Whether a text is finished, ends with a fact and does not speak to the reader besides."""
+    kinds = {claim.kind for claim in (*draft.head, *draft.tail)}
+    states = bool(draft.tail) and draft.tail[-1].factual and SPEAKING.isdisjoint(kinds)
+    return states and _is_finished(draft)
 
 
 def _is_finished(draft: _Draft) -> bool:
