@@ -64,11 +64,11 @@ class _Digits:
 def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Digits]:
     """What a pattern (its first characters and the group that it sees ahead) takes outside of codes."""
     for match in pattern.finditer(text):
-        places = [group.span() for group in DIGITS.finditer(text, match.start(), match.end(1))]
-        counts = accumulate(end - start for start, end in places)
-        ends = {n: end for n, (_, end) in zip(counts, places, strict=True) if not DIGITS.match(text, end)}
-        if ends and not _in_code(text, match.start(), places[0][1]):
-            number = "".join(text[start:end] for start, end in places)
+        groups = list(DIGITS.finditer(text, match.start(), match.end(1)))
+        number = "".join(group[0] for group in groups)
+        counts = accumulate(len(group[0]) for group in groups)
+        ends = {n: group.end() for n, group in zip(counts, groups, strict=True) if not DIGITS.match(text, group.end())}
+        if ends and not _in_code(text, match.start(), groups[0].end()):
             yield _Digits(match.start(), number, ends)
 
 

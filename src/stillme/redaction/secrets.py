@@ -165,12 +165,13 @@ class Secrets:
                 break
             seen += len(word)
             following = branch.next.get(word)
-            breaks_off = cut and not inside and seen >= SHORTEST_PART and tokens.cut_after(n)
-            if breaks_off and (following or branch.has_start(word)):
+            may_break_off = cut and not inside and seen >= SHORTEST_PART
+            if may_break_off and tokens.cut_after(n) and branch.has_start(word):
                 return n
             if following is None:
                 break
             branch = following
-            if branch.ends and (branch.anywhere or not (inside or tokens.goes_on(n + 1))):
+            is_apart = not inside and not tokens.goes_on(n + 1)
+            if branch.ends and (is_apart or branch.anywhere):
                 found = n
         return found

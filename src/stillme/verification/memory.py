@@ -58,6 +58,7 @@ class JudgedOnce:
         return [pair for pair in keyed if pair[1] not in self._known]
 
     def _remember(self, asked: Keyed, judged: object) -> None:
+        """Keep what is a judgement of a claim, as it would be at the start of a draft."""
         if not isinstance(judged, list) or len(judged) != len(asked):
             return
         for (claim, key), each in zip(asked, judged, strict=True):
