@@ -226,8 +226,11 @@ def test_leaving_out_a_remark_saves_no_other_answer(guard: Guard, draft: str) ->
         ("Chào buổi sáng ☀️ {}", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
         ("{}\n\nKính thư,\nLê Văn H.", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "Bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
         ("Rứa là {}", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ("Chẳng phải nói nhiều thì {}", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ("Em không khi nào nói dối chị: {}", BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?", "bể bơi Tân Hà mở cửa lúc {} giờ.", "6", "9"),
+        ("I opened the page once more for you, and {}", PASSAGE, "When does the Tarrow pool open?", "the Tarrow pool opens at {} a.m.", "7", "9"),
     ],
-    ids=["a picture parts", "who speaks", "a sender", "a Vietnamese picture", "an initial", "a dialect"],
+    ids=["a picture parts", "who speaks", "a sender", "a Vietnamese picture", "an initial", "a dialect", "a topic", "no lie", "its own verb"],
 )  # fmt: skip
 def test_layout_of_messages_and_letters_changes_nothing(
     guard: Guard, around: str, passage: str, query: str, claim: str, right: str, wrong: str
@@ -276,6 +279,14 @@ def test_what_only_looks_like_a_packaging_is_judged(guard: Guard, draft: str, pa
     assert action(guard, passage, query, draft) == "block"
 
 
+def test_a_name_at_the_end_is_no_talk_that_runs_on(guard: Guard) -> None:
+    """'… by Dr Ruth Okafor.' is not cut down to '… by Dr.'"""
+    passage = "The Tarrow pool is run by Dr Ines Calder. Lockers need a one-pound coin."
+    draft = "To set the record straight, the Tarrow pool is run by Dr Ruth Okafor."
+
+    assert action(guard, passage, "Who runs the Tarrow pool?", draft) == "block"
+
+
 def test_what_no_source_says_behind_a_statement_does_not_go_out(guard: Guard) -> None:
     """Talk that runs on is left out, not let pass: a name in it is not delivered."""
     draft = (
@@ -316,3 +327,29 @@ def test_a_refusal_that_is_taken_for_talk_is_a_refusal(query: str, draft: str) -
 
     assert verdict.decision == "answer"
     assert not verdict.verified
+
+
+def test_what_a_topic_parts_is_read_behind_it(guard: Guard) -> None:
+    """'Nói thật lòng thì …': a negation that is missing behind it is missing."""
+    passage = "Không được mang chó vào bể bơi Tân Hà. Tủ khoá cần một đồng xu."
+    query = "Bể bơi Tân Hà có quy định gì?"
+
+    assert action(guard, passage, query, "Khỏi cần nói thì được mang chó vào bể bơi Tân Hà.") == "block"
+    assert action(guard, passage, query, "Khỏi cần nói thì không được mang chó vào bể bơi Tân Hà.") != "block"
+
+
+@pytest.mark.parametrize("condition", ["Nếu có vé tháng", "Nếu trời mưa"])
+def test_a_condition_before_a_topic_mark_stays(guard: Guard, condition: str) -> None:
+    """'Nếu … thì …' is no talk: nothing goes out as if it held without."""
+    passage = "Người lớn vào bể bơi Tân Hà phải trả 30.000 đồng. Tủ khoá cần một đồng xu."
+    found = verdict(guard, passage, "Giá vé?", f"{condition} thì người lớn vào bể bơi Tân Hà phải trả 30.000 đồng.")
+
+    assert found.action == "block" or condition in str(found.safe_response)
+
+
+def test_nothing_dangles_before_what_a_lead_in_left(guard: Guard) -> None:
+    """The word that joined them goes with the lead-in."""
+    draft = "The binder by the till has this for us, and the Tarrow pool opens at 7 a.m."
+    found = verdict(guard, PASSAGE, "When does the Tarrow pool open?", draft)
+
+    assert not (found.safe_response or "").startswith("And")

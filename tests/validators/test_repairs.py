@@ -143,3 +143,72 @@ def test_what_an_edit_uncovers_is_repaired_too() -> None:
 
     assert patched == "Tea is hot [1]."
     assert all(f.repaired for f in findings if f.outcome == "flagged")
+
+
+@pytest.mark.parametrize(
+    ("gate", "patch"),
+    [pytest.param(Gate.SOFT, "Tea is hot, maybe.", id="a warning"), pytest.param(Gate.HARD, None, id="an objection")],
+)
+def test_a_warning_that_a_lead_in_hid_costs_no_answer_its_repair(gate: Gate, patch: str | None) -> None:
+    """What comes to light behind it stands among the findings, and is repaired in its turn; an objection keeps the answer back."""
+
+    class Leading:
+        """Objects to what stands before a colon."""
+
+        name: ClassVar[str] = "Leading"
+
+        def run(self, evidence: Evidence) -> Finding:
+            """Flag a colon."""
+            at = evidence.draft.raw.find(": ")
+            if at < 0:
+                return Finding(self.name, "passed")
+            return Finding(self.name, "flagged", gate=Gate.HARD, reason="led", repairs=(Repair(0, at + 2, ""),))
+
+    class Shy:
+        """Wants a hedge in a draft without a colon."""
+
+        name: ClassVar[str] = "Shy"
+
+        def run(self, evidence: Evidence) -> Finding:
+            """Flag its absence."""
+            draft = evidence.draft.raw
+            if ": " in draft or "maybe" in draft:
+                return Finding(self.name, "passed")
+            hedge = Repair(len(draft) - 1, len(draft) - 1, ", maybe")
+            return Finding(self.name, "flagged", gate=gate, reason="bold", repairs=(hedge,))
+
+    chain = ValidatorChain([Leading(), Shy()])
+    evidence = Evidence.of("q", "Gnomes of Zurich whisper: Tea is hot.", ["Tea is hot."])
+
+    findings, patched = repair(chain, evidence, chain.observe(evidence))
+
+    assert patched == patch
+    assert [(f.validator, f.outcome, f.repaired) for f in findings] == (
+        [("Leading", "flagged", True), ("Shy", "passed", False)]
+        if patch
+        else [("Leading", "flagged", False), ("Shy", "passed", False)]
+    )
+
+
+def test_a_warning_that_cannot_be_repaired_stays_among_the_findings() -> None:
+    """The answer goes out with it."""
+
+    class Leading:
+        """Objects to what stands before a colon, and warns behind it."""
+
+        name: ClassVar[str] = "Leading"
+
+        def run(self, evidence: Evidence) -> Finding:
+            """Flag either."""
+            at = evidence.draft.raw.find(": ")
+            if at < 0:
+                return Finding(self.name, "flagged", gate=Gate.SOFT, reason="short")
+            return Finding(self.name, "flagged", gate=Gate.HARD, reason="led", repairs=(Repair(0, at + 2, ""),))
+
+    chain = ValidatorChain([Leading()])
+    evidence = Evidence.of("q", "Gnomes of Zurich whisper: Tea is hot.", ["Tea is hot."])
+
+    findings, patched = repair(chain, evidence, chain.observe(evidence))
+
+    assert patched == "Tea is hot."
+    assert [(f.reason, f.repaired) for f in findings] == [("led", True), ("short", False)]

@@ -46,8 +46,8 @@ def only_talks(embed: Embed, text: str, apart: bool) -> bool:
 
 
 def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
-    """Whether tokens are as likely talk as a statement, and no part of the answer: they say little of the matter, and if they count
-    something, nothing at all ('Press 1 for more').
+    """Whether tokens are as likely talk as a statement, and no part of the answer: they say little of the matter unless they surely talk,
+    and if they count something, nothing at all ('Press 1 for more').
 
     That is too little to let them pass unchecked, and enough to leave them out.
     """
@@ -55,10 +55,12 @@ def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collecti
     counts = any(word.number for word in words)
     content = [word.stem for word in words if word.content and word.lower not in exchange_words()]
     named = [stem for stem in content if stem in matter]
-    if len(words) > LONGEST_REMARK or (counts and named) or 2 * len(named) > len(content):
+    if len(words) > LONGEST_REMARK or (counts and named):
         return False
     model = talk_model()
     sure = model.apart_at if counts else EVEN if named and not draft.accented else model.remark_at
+    if 2 * len(named) > len(content):
+        sure = model.talk_at
     return model.score(draft.slice(first, last), embed) >= sure
 
 
@@ -68,12 +70,12 @@ def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Coll
     A colon parts more than a comma, and a later mark more than an earlier one.
     """
     reach = range(first + 1, min(last - LEAST_BEHIND, first + LONGEST_LEAD))
-    marks = sorted(
-        (i for i in reach if draft.words[i].text in LEAD_ENDS), key=lambda i: (draft.words[i].text != ":", -i)
-    )
+    ends = LEAD_ENDS | word_set("grammar", "topic_mark")
+    marks = sorted((i for i in reach if draft.words[i].text in ends), key=lambda i: (draft.words[i].text != ":", -i))
     for mark in marks[:MOST_MARKS]:
         if not turns(draft, first, mark) and is_remark(embed, draft, first, mark, matter):
-            return mark + 1
+            joints = word_set("grammar", "behind_lead")
+            return next(i for i in range(mark + 1, last) if draft.lowers[i] not in joints or i == last - 1)
     return None
 
 
@@ -104,7 +106,7 @@ def names_an_element(draft: Text, start: int, end: int, matter: Collection[str])
 def run_on_talk(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
     """The first token of talk that runs on behind a statement without a stop: '… on Mondays Hope that helps!'; None without any.
 
-    It opens with the last capital that two words or more follow, or that is a whole courtesy.
+    It opens with the last capital that two words or more follow, or that is a whole courtesy; capitals alone are a name.
     """
     words, speakers = draft.words, word_set("grammar", "first_person")
     for start in range(last - 1, max(first + LEAST_BEHIND, last - LONGEST_LEAD), -1):
@@ -112,7 +114,7 @@ def run_on_talk(embed: Embed, draft: Text, first: int, last: int, matter: Collec
         if (
             not words[start].capital
             or words[start].lower in speakers
-            or (len(spoken) < LEAST_RUN_ON and not _greets(spoken))
+            or ((len(spoken) < LEAST_RUN_ON or all(word.capital for word in spoken)) and not _greets(spoken))
         ):
             continue
         named = [word for word in spoken if word.content and word.stem in matter]

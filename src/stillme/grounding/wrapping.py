@@ -498,7 +498,8 @@ class Wrapping:
 
     def _ends_clause(self, i: int) -> bool:
         mark = self.draft.words[i].text
-        return (mark in CLAUSE_ENDS and not self._is_minus(i)) or is_picture(mark)
+        ends = mark in CLAUSE_ENDS or mark in word_set("grammar", "topic_mark")
+        return (ends and not self._is_minus(i)) or is_picture(mark)
 
     def _talk_behind(self, first: int, end: int) -> Match | None:
         """A clause of talk behind the last comma, dash or stop: '…, in case you were wondering.', '…. cheers'"""

@@ -70,12 +70,13 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     """The findings with those marked `repaired` that the patched draft no longer has, and the patched draft.
 
     A patch is taken only if verifying it by the chain shows no flag that the original did not have, and mends at least one. Where all
-    the repairs together are not taken, those of hard findings are tried alone: a warning never costs an answer its repair. What
-    validators outside of the chain found stays as it is. What a patch uncovers is repaired once more.
+    the repairs together are not taken, those of hard findings are tried alone: a warning never costs an answer its repair, nor does one
+    that only what was left out kept from view; it stands among the findings then. What validators outside of the chain found stays
+    as it is. What a patch uncovers is repaired once more.
     """
     here, left, patched, taken = evidence, findings, None, list[Finding]()
     for _ in range(MOST_ROUNDS):
-        if patched is not None and not _holds(left):
+        if patched is not None and not _holds(left) and not any(map(_is_repairable, _uncovered(left, findings))):
             break
         attempt, patch, after = _best(chain, here, left, findings)
         if patch is None:
@@ -84,7 +85,7 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     if patched is None:
         return findings, None
     mended = _own_flags(chain, findings) - _flags(left)
-    return [_mended(f, mended, taken) for f in findings], patched
+    return _with([_mended(f, mended, taken) for f in findings], _uncovered(left, findings)), patched
 
 
 def _holds(findings: Sequence[Finding]) -> bool:
@@ -103,15 +104,38 @@ def _best(
     """The findings whose repairs are taken, the patched draft and what the chain finds in it; no draft if none mends anything."""
     proposed = [f for f in left if _is_repairable(f) and f.validator in chain.names]
     hard = [f for f in proposed if f.gate is Gate.HARD]
-    allowed, open_flags = _own_flags(chain, findings), _own_flags(chain, left)
+    known, warned = _own_flags(chain, findings) | _own_flags(chain, left), None
     for attempt in [proposed] if hard == proposed else [proposed, hard]:
         patch = apply(here.draft.raw, [repair for f in attempt for repair in f.repairs])
         if patch == here.draft.raw:
             continue
         after = chain.observe(here.with_draft(patch))
-        if _flags(after) <= allowed and not open_flags <= _flags(after):
+        gone, new = _own_flags(chain, left) - _flags(after), [f for f in after if _is_flag(f) and _key(f) not in known]
+        if gone and not new:
             return attempt, patch, after
-    return [], None, []
+        if any(_key(f) in gone for f in hard) and all(map(_only_warns, new)):
+            warned = attempt, patch, after
+    return warned or ([], None, [])
+
+
+def _is_flag(finding: Finding) -> bool:
+    return finding.outcome in ("flagged", "errored")
+
+
+def _only_warns(finding: Finding) -> bool:
+    return finding.outcome == "flagged" and finding.gate is Gate.SOFT
+
+
+def _uncovered(left: Sequence[Finding], findings: Sequence[Finding]) -> list[Finding]:
+    """What a patched draft shows and the original did not."""
+    known = _flags(findings)
+    return [f for f in left if _is_flag(f) and _key(f) not in known]
+
+
+def _with(findings: Sequence[Finding], uncovered: Sequence[Finding]) -> list[Finding]:
+    """The findings, with those that a patch uncovered in the place of what their validators said before."""
+    again = {f.validator for f in uncovered}
+    return [*(f for f in findings if _is_flag(f) or f.validator not in again), *uncovered]
 
 
 def _mended(finding: Finding, mended: set[tuple[str, str | None]], taken: Sequence[Finding]) -> Finding:
@@ -129,4 +153,4 @@ def _own_flags(chain: ValidatorChain, findings: Sequence[Finding]) -> set[tuple[
 
 
 def _flags(findings: Sequence[Finding]) -> set[tuple[str, str | None]]:
-    return {_key(f) for f in findings if f.outcome in ("flagged", "errored")}
+    return {_key(f) for f in findings if _is_flag(f)}
