@@ -17,6 +17,7 @@ def test_a_value_is_read() -> None:
     [
         pytest.param('{"a": 1, "a": 2}', "a key stands twice", id="a key given twice"),
         pytest.param("[NaN]", "NaN is not JSON", id="no number"),
+        pytest.param("[1e999]", "out of range", id="a number that no JSON can say again"),
         pytest.param("[" * 100_000, "nested too deeply", id="bottomless nesting"),
         pytest.param("{", "Expecting property name", id="cut off"),
     ],

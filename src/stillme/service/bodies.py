@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from stillme.errors import InputError, shown
+from stillme.llm.strict_json import finite
 from stillme.service.problems import Problem, ProblemError
 
 __all__ = ["as_model", "check_structure", "json_response", "read_json"]
@@ -31,9 +32,10 @@ async def read_json(request: Request) -> Any:
     if kind != "application/json":
         raise ProblemError(Problem(415, f"send JSON with `content-type: application/json`, got {shown(kind)}"))
     body = await request.body()
-    check_structure(body, request.scope.get("stillme.values", MOST_VALUES))
     try:
-        found = json.loads(body, parse_constant=_refuse, object_pairs_hook=_object)
+        text = body.decode("utf-8-sig")  # as the standard has it: in another encoding a letter may hold the byte of a quote or a bracket
+        check_structure(body, request.scope.get("stillme.values", MOST_VALUES))
+        found = json.loads(text, parse_constant=_refuse, parse_float=finite, object_pairs_hook=_object)
         if SURROGATE.search(body):
             json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except UnicodeError:

@@ -97,6 +97,9 @@ def raw(guard: Guarding, **body: Any) -> httpx.Response:
     )
 
 
+OFFERED: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+
+
 # whole answers
 
 
@@ -541,7 +544,7 @@ def test_tool_calls_in_a_stream_come_behind_the_text() -> None:
     calling["choices"][0]["delta"] = {"tool_calls": [call]}
     body = [*chunks("The museum opens at 9 am [1].", finish_reason=None, done=False), event(calling), event(chunk(finish_reason="tool_calls"))]  # fmt: skip
     with guarding(streamed(*body), streamed(event(calling), event(chunk(finish_reason="tool_calls")))) as guard:
-        both, alone = follow(guard), follow(guard)
+        both, alone = follow(guard, tools=OFFERED), follow(guard, tools=OFFERED)
 
     kinds = ["tool_calls" if c.choices[0].delta.tool_calls else "text" for c in both if c.choices[0].delta.tool_calls or c.choices[0].delta.content]  # fmt: skip
     assert kinds == ["text", "tool_calls"]
@@ -629,6 +632,72 @@ def test_nothing_unread_leaves_in_enforce(place: str) -> None:
 
     assert at_once.status_code == in_pieces.status_code == 200
     assert b"45 euros" not in at_once.content + in_pieces.content
+
+
+UNSPACED = HIDDEN.replace(" ", "_").rstrip(".")
+
+
+@pytest.mark.parametrize("path", ["/chat/completions", "/responses"])
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("the name of a count", lambda c: c.update(usage={"prompt_tokens": 3, UNSPACED: 45})),
+        ("the name of a part of a count", lambda c: c.update(usage={"prompt_tokens_details": {UNSPACED: 45}})),
+        ("how it ended", lambda c: c["choices"][0].update(finish_reason=UNSPACED)),
+        ("a call of a tool that nobody offered", lambda c: said_of(c).update(tool_calls=[{"id": UNSPACED, "type": "function", "function": {"name": UNSPACED, "arguments": HIDDEN}}])),
+        ("a call of a function that nobody offered", lambda c: said_of(c).update(function_call={"name": UNSPACED, "arguments": HIDDEN})),
+    ],
+)  # fmt: skip
+def test_words_without_blanks_leave_no_more(path: str, name: str, change: Any) -> None:
+    """A sentence written in one, where a server has a word of its own: it does not leave, whole or in a stream."""
+    whole, piece = completed(TRUE), chunk(TRUE)
+    change(whole)
+    change(piece)
+    asked = {"messages": ASKING} if path == "/chat/completions" else {"input": QUESTION}
+    with guarding(answered(whole), streamed(event(piece), event(chunk(finish_reason="stop")))) as guard:
+        found = [
+            httpx.post(f"{guard.base_url}{path}", json={"model": "m", "stream": s, **asked, **EXTRA}, timeout=WAIT_S)
+            for s in (False, True)
+        ]
+
+    assert [response.status_code for response in found] == [200, 200], name
+    assert all(
+        b"12 euros" in r.content and b"costs_45" not in r.content and b"costs 45" not in r.content for r in found
+    ), name
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param({"prompt_tokens": {"a": 1}, "total_tokens": 3}, id="parts where a number stands"),
+        pytest.param({"prompt_tokens": 1, "prompt_tokens_details": 5, "completion_tokens_details": True}, id="a number where parts stand"),
+        pytest.param({"prompt_tokens": 10**30, "total_tokens": -(10**30)}, id="more than there is"),
+    ],
+)  # fmt: skip
+def test_counts_in_another_shape_cost_no_answer(usage: dict[str, Any], stream: bool) -> None:
+    """They are left out of a response, and of a chunk."""
+    piece = chunk(TRUE) | {"usage": usage}
+    play = streamed(event(piece), event(chunk(finish_reason="stop"))) if stream else completion(TRUE, usage=usage)
+    body = {"model": "m", "input": QUESTION, "stream": stream, **EXTRA}
+    with guarding(play) as guard:
+        response = httpx.post(f"{guard.base_url}/responses", json=body, timeout=WAIT_S)
+
+    assert response.status_code == 200
+    assert b"12 euros" in response.content
+
+
+@pytest.mark.parametrize("mode", ["enforce", "monitor"])
+@pytest.mark.parametrize("field", ["created", "usage"])
+def test_a_number_out_of_range_is_no_answer(field: str, mode: str) -> None:
+    """A reader takes it for infinity, which no JSON can say: an error of the model server's, none of ours."""
+    whole = json.dumps(completed(TRUE) | {field: {"prompt_tokens": 7} if field == "usage" else 7})
+    body = whole.replace(": 7", ": 1e999").encode()
+    with guarding(answered(body), policy={"mode": mode}) as guard:
+        response = raw(guard, **EXTRA)
+
+    assert response.status_code == 502
+    assert "JSON that is broken" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "in the refusal"])

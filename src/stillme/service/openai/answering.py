@@ -136,10 +136,11 @@ class Answering:
         occurrence: Occurrence = await self.parts.run(lambda: guard.examine(request, caller=exchange.caller))
         verdict = occurrence.verdict
         stops = verdict.action in ("block", "clarify")
-        calls = exchange.offers_tools and bool(acts_in(choice["message"])) and may_call(occurrence)
+        acts = exchange.offers_tools and bool(acts_in(choice["message"]))
+        calls = acts and may_call(occurrence)
         how = how or delivery("whole", 0 if stops else len(draft), len(draft), stopped=stops)
         beside = beside_text(completion, choice)
-        passed = beside if verdict.mode != "enforce" else acts_in(choice["message"]) if calls or not stops else ()
+        passed = beside if verdict.mode != "enforce" else acts and (calls or not stops)
         own = extension(occurrence, how, [*exchange.asked.unread, *beside], passed=bool(passed)) | exchange.notes
         place = number_or(choice.get("index"), at)
         if stops and calls:

@@ -111,8 +111,8 @@ def precheck_choice(exchange: Exchange, verdict: Verdict) -> dict[str, Any]:
 def delivered_choice(exchange: Exchange, choice: Mapping[str, Any], verdict: Verdict, at: int) -> dict[str, Any]:
     """A choice as it is delivered, with the text that the policy makes of it, or with what is said instead; `at` is its place.
 
-    Where the policy is enforced nothing leaves that was not verified, but calls of tools. Log-probabilities spell a text, its
-    unverified alternatives too.
+    Where the policy is enforced nothing leaves that was not verified, but calls of tools where the request offers some. Log-probabilities
+    spell a text, its unverified alternatives too.
     """
     if verdict.action in ("block", "clarify"):
         return _said_instead(exchange, verdict, at)
@@ -124,7 +124,7 @@ def delivered_choice(exchange: Exchange, choice: Mapping[str, Any], verdict: Ver
     if verdict.mode != "enforce":
         same = {"logprobs": choice.get("logprobs")} if text == draft else {"logprobs": None}
         return {**choice, "message": {**message, **said}, **same}
-    spoken = {"role": "assistant", **said, **acts_in(message)}
+    spoken = {"role": "assistant", **said, **(acts_in(message) if exchange.offers_tools else {})}
     ended = finish_of(choice.get("finish_reason"))
     return {"index": at, "message": spoken, "logprobs": None, "finish_reason": ended}
 

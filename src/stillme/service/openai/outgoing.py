@@ -25,7 +25,22 @@ __all__ = [
 
 LONGEST_WORD: Final = 128
 LONGEST_KEY: Final = 64
-DEEPEST: Final = 3
+MOST: Final = 2**63
+"""From here on a number is none that a client's JSON reads."""
+FINISHES: Final = frozenset(
+    {"stop", "length", "tool_calls", "function_call", "content_filter", "eos", "end_turn", "stop_sequence", "max_tokens", "safety", "error"}
+)  # fmt: skip
+"""How an answer may end, in the words of the servers there are: any other word could be anybody's."""
+COUNTED: Final = frozenset({
+    "prompt_tokens", "completion_tokens", "total_tokens", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens",
+    "audio_tokens", "text_tokens", "image_tokens", "video_tokens", "reasoning_tokens", "accepted_prediction_tokens",
+    "rejected_prediction_tokens", "prompt_cache_hit_tokens", "prompt_cache_miss_tokens", "cache_read_input_tokens",
+    "cache_creation_input_tokens", "prompt_time", "completion_time", "queue_time", "total_time", "cost",
+})  # fmt: skip
+"""What a server counts; `DETAILED` is told in parts."""
+DETAILED: Final = frozenset(
+    {"prompt_tokens_details", "completion_tokens_details", "input_tokens_details", "output_tokens_details"}
+)
 WORDS: Final = ("id", "model", "service_tier", "system_fingerprint")
 TOP_LEVEL: Final = frozenset({*WORDS, "object", "created", "usage", "choices"})
 CHOICE: Final = frozenset({"index", "message", "delta", "finish_reason"})
@@ -48,21 +63,24 @@ def frame_of(completion: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def usage_of(value: object, depth: int = DEEPEST) -> dict[str, Any]:
-    """What was used, in numbers."""
-    if not isinstance(value, Mapping) or not depth:
+def usage_of(value: object) -> dict[str, Any]:
+    """What was used, in numbers under the names that servers count by."""
+    if not isinstance(value, Mapping):
         return {}
-    found: dict[str, Any] = {}
-    for key, used in value.items():
-        told = used if is_number(used) else usage_of(used, depth - 1)
-        if _is_key(key) and (told or is_number(told)):
-            found[key] = told
-    return found
+    return _counted(value) | {
+        name: found
+        for name in DETAILED
+        if isinstance(value.get(name), Mapping) and ((found := _counted(value[name])) or not value[name])
+    }
+
+
+def _counted(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: used for name, used in value.items() if name in COUNTED and is_number(used)}
 
 
 def finish_of(value: object) -> str:
     """How the answer ended, in one word."""
-    return str(value) if is_word(value) and len(str(value)) <= LONGEST_KEY else "stop"
+    return value if isinstance(value, str) and value in FINISHES else "stop"
 
 
 def number_or(value: object, other: int) -> int:
@@ -143,5 +161,5 @@ def is_word(value: object) -> bool:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a value is a number that a client can read."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -MOST < value < MOST

@@ -269,7 +269,8 @@ class _Answer:
         """The role at once; calls of tools after the text; other things only where nothing is enforced, as they are no answer."""
         if "role" in delta and not self._is_begun:
             await self._send({"role": "assistant", "content": ""})
-        if acts := acts_in(delta):
+        offered = self._exchange.offers_tools or self._policy.mode != "enforce"
+        if offered and (acts := acts_in(delta)):
             self._acts.append(acts)
         other = {key: value for key, value in delta.items() if value and key not in READ}
         if other and self._policy.mode != "enforce":
