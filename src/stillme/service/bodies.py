@@ -33,7 +33,9 @@ async def read_json(request: Request) -> Any:
         raise ProblemError(Problem(415, f"send JSON with `content-type: application/json`, got {shown(kind)}"))
     body = await request.body()
     try:
-        text = body.decode("utf-8-sig")  # as the standard has it: in another encoding a letter may hold the byte of a quote or a bracket
+        text = body.decode(
+            "utf-8-sig"
+        )  # as the standard has it: in another encoding a letter may hold the byte of a quote or a bracket
         check_structure(body, request.scope.get("stillme.values", MOST_VALUES))
         found = json.loads(text, parse_constant=_refuse, parse_float=finite, object_pairs_hook=_object)
         if SURROGATE.search(body):
