@@ -326,36 +326,30 @@ def test_what_only_looks_like_a_wrapping_is_judged(guard: Guard, world: dict[str
     assert not delivered(guard, world, draft)
 
 
-LEADS = st.sampled_from(
-    [
-        "Answer:",
-        "Note that",
-        "Well,",
-        "In short,",
-        "I checked:",
-        "To be clear:",
-        "Good news!",
-        "I believe that",
-        "As you may know,",
-    ]
-)
+LEADS = {
+    "en": ["Answer:", "Note that", "Well,", "In short,", "I checked:", "To be clear:", "Good news!", "I believe that", "As you may know,"],
+    "vi": ["Trả lời:", "Xin lưu ý rằng", "Tóm lại,", "Thực ra,", "Mình đã kiểm tra:", "Khỏi cần nói thì", "Theo tôi được biết,"],
+}  # fmt: skip
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(st.lists(LEADS, min_size=1, max_size=3), st.sampled_from(EN["true"] + EN["false"]))
-def test_a_lead_in_changes_no_verdict(leads: list[str], claim: str) -> None:
-    """However many stand before a claim: status, score and quote are those of the bare claim."""
+@pytest.mark.parametrize(("world", "leads"), [(EN, LEADS["en"]), (VI, LEADS["vi"])], ids=["en", "vi"])
+@settings(max_examples=examples(40), deadline=None)
+@given(data=st.data())
+def test_a_lead_in_changes_no_verdict(data: st.DataObject, world: dict[str, Any], leads: list[str]) -> None:
+    """However many stand before a claim: status, score and quote are those of the bare claim, by rules and by the model."""
+    drawn = data.draw(st.lists(st.sampled_from(leads), min_size=1, max_size=3))
+    claim = data.draw(st.sampled_from(world["true"] + world["false"]))
     guard = Guard({"mode": "enforce"})
 
     def judged(draft: str) -> tuple[object, ...]:
         verdict = guard.verify(
             {
-                "query": EN["query"],
+                "query": world["query"],
                 "draft_answer": draft,
-                "retrieved_context": [{"source_id": "r", "text": EN["source"], "similarity": 0.9}],
+                "retrieved_context": [{"source_id": "r", "text": world["source"], "similarity": 0.9}],
             }
         )
-        claim = next(c for c in verdict.claims if c.status != "not_factual")
-        return claim.status, claim.score, claim.quote, verdict.decision
+        found = next(c for c in verdict.claims if c.status != "not_factual")
+        return found.status, found.score, found.quote, verdict.decision
 
-    assert judged(f"{' '.join(leads)} {claim[:1].lower()}{claim[1:]}.") == judged(f"{claim}.")
+    assert judged(wrapped(f"{' '.join(drawn)} {{c}}.", claim)) == judged(f"{claim}.")
