@@ -154,17 +154,45 @@ def strings(tree: ast.AST) -> set[str]:
 NAME_SETTINGS = {"policy/model.py", "evaluation/calibration/thresholds.py", "evaluation/rollout/weeks.py"}
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
-def test_nothing_is_decided_by_a_name_or_a_message(path: Path) -> None:
-    """No comparison with a validator's name, none with the beginning of a detail, no attribute of another object set behind its back."""
+def names_or_messages(path: Path) -> list[str]:
+    """What a module does that only what is declared may decide."""
     tree, where = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(SOURCE).as_posix()
-    compared = [n for n in ast.walk(tree) if isinstance(n, ast.Compare)]
-    prefixed = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "startswith"]
+    nodes = list(ast.walk(tree))
+    compared = [n for n in nodes if isinstance(n, ast.Compare)]
+    prefixed = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "startswith"]
     stored = [
-        n for n in ast.walk(tree)
+        n for n in nodes
         if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and getattr(n.value, "attr", "") == "__dict__"
     ]  # fmt: skip
+    found = {
+        "compares a validator's name": where not in NAME_SETTINGS and any(strings(n) & set(BUILT_IN) for n in compared),
+        "looks how a detail begins": any(text.startswith("not run") for n in prefixed for text in strings(n)),
+        "sets an attribute behind another's back": bool(stored) and where != "lazy.py",
+    }
+    return [f"{where} {what}" for what, does in found.items() if does]
 
-    assert where in NAME_SETTINGS or not any(strings(n) & set(BUILT_IN) for n in compared)
-    assert not any(text.startswith("not run") for n in prefixed for text in strings(n))
-    assert not stored or where == "lazy.py"
+
+def test_nothing_is_decided_by_a_name_or_a_message() -> None:
+    """No comparison with a validator's name, none with the beginning of a detail, no attribute of another object set behind its back."""
+    paths = sorted(SOURCE.rglob("*.py"))
+
+    assert len(paths) > len(BUILT_IN)
+    assert [found for path in paths for found in names_or_messages(path)] == []
+
+
+def test_a_module_that_decides_by_a_name_or_a_message_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each of the three."""
+    monkeypatch.setitem(globals(), "SOURCE", tmp_path)
+    written = tmp_path / "sneaky.py"
+    written.write_text(
+        "def decide(f, other):\n"
+        "    other.__dict__['seen'] = True\n"
+        "    return f.validator == 'EthicsAdapter' or f.detail.startswith('not run: ')\n",
+        encoding="utf-8",
+    )
+
+    assert names_or_messages(written) == [
+        "sneaky.py compares a validator's name",
+        "sneaky.py looks how a detail begins",
+        "sneaky.py sets an attribute behind another's back",
+    ]
