@@ -36,9 +36,9 @@ def respond(ruling: Ruling, evidence: Evidence, policy: Policy, patched: str | N
     if ruling.decision is Decision.ANSWER and not ruling.reasons:
         return Response("deliver", None)
     if policy.mode == "monitor":
-        return Response("deliver", None, _told(ruling, evidence, policy))
+        return Response("deliver", None, _standing_warning(ruling, evidence, policy))
     if ruling.decision is Decision.ANSWER:
-        return _warned(ruling, evidence, policy, patched)
+        return _answer_with_warning(ruling, evidence, policy, patched)
     if policy.mode == "warn":
         note = _disclaimer(ruling, evidence, policy, ruling.reasons)
         return Response("deliver_with_warning", note, note)
@@ -52,19 +52,19 @@ def delivered(verdict: Verdict, draft: str) -> str:
     return verdict.delivered(draft)
 
 
-def _warned(ruling: Ruling, evidence: Evidence, policy: Policy, patched: str | None) -> Response:
+def _answer_with_warning(ruling: Ruling, evidence: Evidence, policy: Policy, patched: str | None) -> Response:
     """An answer with soft flags: warn shows the disclaimer or the mended draft; what a user has to be told is told in any case."""
     if policy.mode == "warn" and patched is None:
         note = _disclaimer(ruling, evidence, policy, ruling.reasons)
         return Response("deliver_with_warning", note, note)
-    told = _told(ruling, evidence, policy)
+    told = _standing_warning(ruling, evidence, policy)
     if told is None or not evidence.has_draft:
         return Response("deliver_with_warning", patched, told)
     text = patched or evidence.draft.raw
     return Response("deliver_with_warning", f"{text.rstrip()}\n\n{told}", told)
 
 
-def _told(ruling: Ruling, evidence: Evidence, policy: Policy) -> str | None:
+def _standing_warning(ruling: Ruling, evidence: Evidence, policy: Policy) -> str | None:
     """The warning that a user gets in every mode: that the sources may speak of something else (ADR-004, Gate 2)."""
     codes = [code for code in ruling.reasons if code in TOLD]
     return _disclaimer(ruling, evidence, policy, codes) if codes else None

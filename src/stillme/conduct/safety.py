@@ -225,7 +225,7 @@ def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
     if names:
         roles["name"] = names
     if "person" in roles:
-        roles["person"] = [person for person in roles["person"] if not _possessive(text, person)]
+        roles["person"] = [person for person in roles["person"] if not _is_possessive(text, person)]
 
 
 def _roles_of(text: Text, i: int, last: int) -> tuple[str, ...]:
@@ -233,7 +233,7 @@ def _roles_of(text: Text, i: int, last: int) -> tuple[str, ...]:
     word = text.words[i]
     if word.lower.endswith("'s") and word.lower[:-2] in _people():
         return ("others", "another's")
-    return ("minor",) if word.number and _under_age(text, i, last) else ()
+    return ("minor",) if word.number and _is_under_age(text, i, last) else ()
 
 
 def _drop_never(roles: Roles) -> None:
@@ -244,14 +244,14 @@ def _drop_never(roles: Roles) -> None:
         roles["lawful"] = lawful
 
 
-def _under_age(text: Text, i: int, last: int) -> bool:
+def _is_under_age(text: Text, i: int, last: int) -> bool:
     digits = text.words[i].text
     if len(digits) > 2 or not digits.isdecimal() or int(digits) >= ADULT_AGE:
         return False
     return text.has_any(_words().ages_before, max(0, i - 1), i) or text.has_any(_words().ages, i + 1, min(i + 5, last))
 
 
-def _possessive(text: Text, person: Range) -> bool:
+def _is_possessive(text: Text, person: Range) -> bool:
     """'her' before a noun owns something; it is nobody's target."""
     first, last = person
     if text.lowers[first] not in _words().owners or last >= len(text):
@@ -299,11 +299,11 @@ class _Scene:
 
     def _holds(self, rule: _Rule) -> bool:
         needed = (rule.act, rule.object, *rule.also)
-        if not all(name in self.roles for name in needed if name) or any(map(self._exempt, rule.unless)):
+        if not all(name in self.roles for name in needed if name) or any(map(self._is_exempt, rule.unless)):
             return False
-        return any(self._meant(rule, act) for act in self.roles[rule.act] if self._reaches(rule, act))
+        return any(self._is_meant(rule, act) for act in self.roles[rule.act] if self._reaches(rule, act))
 
-    def _exempt(self, name: str) -> bool:
+    def _is_exempt(self, name: str) -> bool:
         return name in self.roles or (name == "safety" and self.whole.is_on_safety)
 
     def _reaches(self, rule: _Rule, act: Range) -> bool:
@@ -317,19 +317,19 @@ class _Scene:
             first = objects[i][0]
             if first - act[1] > rule.within:
                 return False
-            if objects[i] != act and self._joined(rule, act[1], first):
+            if objects[i] != act and self._are_joined(rule, act[1], first):
                 return True
         return False
 
-    def _joined(self, rule: _Rule, first: int, last: int) -> bool:
+    def _are_joined(self, rule: _Rule, first: int, last: int) -> bool:
         if rule.crossing == "any":
             return True
         if rule.crossing == "topic":
             topic = not _words().topics.isdisjoint(self.text.lowers[first:last])
             return not topic and not any(self._starts_in(name, first, last) for name in TURNS)
-        return not self._parted(first, last)
+        return not self._are_parted(first, last)
 
-    def _parted(self, first: int, last: int) -> bool:
+    def _are_parted(self, first: int, last: int) -> bool:
         """Whether a preposition or the like stands between: 'write for me' and 'a kilo of' part nothing."""
         lowers, words = self.text.lowers, _words()
         for i in range(first, last):
@@ -339,29 +339,29 @@ class _Scene:
                 return True
         return False
 
-    def _meant(self, rule: _Rule, act: Range) -> bool:
-        if self._cited(act):
+    def _is_meant(self, rule: _Rule, act: Range) -> bool:
+        if self._is_cited(act):
             return False
         if rule.mood == "said":
-            return self.target == "draft" or self._stated(rule, act)
+            return self.target == "draft" or self._is_stated(rule, act)
         if self.target == "query":
-            return self._asked(rule, act)
-        return rule.mood != "requested" and self._advised(rule, act)
+            return self._is_asked(rule, act)
+        return rule.mood != "requested" and self._is_advised(rule, act)
 
-    def _cited(self, act: Range) -> bool:
+    def _is_cited(self, act: Range) -> bool:
         """Quoted as somebody's words or as a title; in a draft also in a quotation that an earlier sentence opened."""
         quoted = self.text.quoted
         if not quoted[act[0]]:
             return False
         return "quotes" in self.roles or (self.target == "draft" and all(quoted[self._look_back(act) : act[0]]))
 
-    def _stated(self, rule: _Rule, act: Range) -> bool:
+    def _is_stated(self, rule: _Rule, act: Range) -> bool:
         """A question is not a statement, unless it asks for the thing."""
         last = self.sentence.last
         question = "?" in self.text.lowers[max(self.sentence.first, last - 3) : last]
-        return not question or "produces" in self.roles or self._asked(rule, act)
+        return not question or "produces" in self.roles or self._is_asked(rule, act)
 
-    def _asked(self, rule: _Rule, act: Range) -> bool:
+    def _is_asked(self, rule: _Rule, act: Range) -> bool:
         """The last words before the act that frame it ask for it, and do not turn it away."""
         if act[0] == self.head and not rule.noun and self._base_form(act):
             return "lawful" not in self.roles
@@ -381,15 +381,15 @@ class _Scene:
         ask = self._before("asks", act, ASK_REACH)
         if ask < 0:
             return 0 if self._starts_in("asks_after", act[1], self.sentence.last) else -1
-        return -1 if self._ends_way(ask) and self._narrated(act) else ask
+        return -1 if self._ends_way(ask) and self._is_narrated(act) else ask
 
     def _ends_way(self, at: int) -> bool:
         """Whether a word such as 'how' or 'cách' stands right before a token."""
         return self.text.folded[at - 1] in _words().ways
 
-    def _advised(self, rule: _Rule, act: Range) -> bool:
+    def _is_advised(self, rule: _Rule, act: Range) -> bool:
         """The draft tells the reader to do it: an instruction, or an advice to 'you'."""
-        if not rule.noun and self._base_form(act) and self._instructed(act):
+        if not rule.noun and self._base_form(act) and self._is_instructed(act):
             return "lawful" not in self.roles and "nominal" not in self.roles
         advice = self._before("advises", act, ADVICE_REACH)
         if advice < 0 and not self._may_warn(rule, act):
@@ -400,18 +400,18 @@ class _Scene:
         """Whether 'you can' may be a warning: of violence, where no means for it is named."""
         return rule.category in WARNED_OF and not self._starts_in("means", act[1], act[1] + ADVICE_REACH)
 
-    def _instructed(self, act: Range) -> bool:
+    def _is_instructed(self, act: Range) -> bool:
         """The act opens the sentence, follows a verb that does, or follows a clause such as 'when he sleeps,'."""
         if act[0] == self.head:
             return True
-        if self._narrated(act):
+        if self._is_narrated(act):
             return False
         if self._headed_by("opens") and self._follows(act, _words().joins):
             # 'Wait until he sleeps and ...': somebody else in the clause before does not make it a report.
             return self._before("turns", act, ASK_REACH) < 0 and self._before("tells", act, ASK_REACH) < 0
         aims = self._headed_by("aims")
         if aims and act[0] - self.head <= LONGEST_AIM:
-            return self._addressed(act)
+            return self._is_addressed(act)
         return (aims or self._headed_by("clauses")) and self._follows(act, _words().clause_ends)
 
     def _headed_by(self, name: str) -> bool:
@@ -422,7 +422,7 @@ class _Scene:
         lead = self.lead_to.get(act[0], act[0])
         return self.text.lowers[act[0] - 1] in words or self.text.lowers[lead - 1] in words
 
-    def _narrated(self, act: Range) -> bool:
+    def _is_narrated(self, act: Range) -> bool:
         """In a language without tense names and years before the act mark a report."""
         if not any(has(code, "tenseless") for code in self.whole.languages):
             return False
@@ -433,7 +433,7 @@ class _Scene:
         """The start of the sentence, or as far before the act as can be read for each act in linear time."""
         return max(self.sentence.first, act[0] - LOOK_BACK)
 
-    def _addressed(self, act: Range) -> bool:
+    def _is_addressed(self, act: Range) -> bool:
         """The reader is spoken to after the act: 'to build it, you need', 'to build it, mix'."""
         return any(self._starts_in(name, act[1] + 1, self.sentence.last) for name in ("you", "opens"))
 

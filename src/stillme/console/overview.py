@@ -16,7 +16,7 @@ from stillme.console.shell import Visit, page
 from stillme.console.words import ConsoleWords
 from stillme.pages.text import interval_ends, percent
 
-__all__ = ["Chart", "chart_of", "show"]
+__all__ = ["DayChart", "chart_of", "show"]
 
 SPANS: Final = (7, 14, 28, 90)
 DECISIONS: Final = ("answer", "ask_clarify", "refuse")
@@ -36,7 +36,7 @@ UNREVIEWED: Final = re.compile(r"no review speaks for ([\d,]+) of ([\d,]+) verdi
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """One decision of one day, as a part of its bar."""
 
     decision: str
@@ -48,41 +48,41 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class DayBar:
     """One day."""
 
     day: str
     x: float
     width: float
     total: int
-    parts: Sequence[Part]
+    parts: Sequence[BarPart]
     is_labelled: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class DayChart:
     """The bars of some days, and the lines behind them."""
 
-    bars: Sequence[Bar]
+    bars: Sequence[DayBar]
     lines: Sequence[tuple[float, int]]
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
 
 
-def chart_of(days: Sequence[Mapping[str, Any]]) -> Chart:
+def chart_of(days: Sequence[Mapping[str, Any]]) -> DayChart:
     """Stacked bars, one a day, under a round number."""
     most = max((sum(day["decisions"].values()) for day in days), default=0)
     top = _round_up(most)
     step = (WIDTH - LEFT) / max(1, len(days))
     every = math.ceil(len(days) / 10)
     bars = [_bar(n, day, step, top, is_labelled=n % every == 0) for n, day in enumerate(days)]
-    return Chart(bars, [(HEIGHT * (1 - share), round(top * share)) for share in (0, 0.5, 1)])
+    return DayChart(bars, [(HEIGHT * (1 - share), round(top * share)) for share in (0, 0.5, 1)])
 
 
-def _bar(n: int, day: Mapping[str, Any], step: float, top: int, *, is_labelled: bool) -> Bar:
+def _bar(n: int, day: Mapping[str, Any], step: float, top: int, *, is_labelled: bool) -> DayBar:
     following = (date.fromisoformat(day["day"]) + timedelta(days=1)).isoformat()
-    parts: list[Part] = []
+    parts: list[BarPart] = []
     y = float(HEIGHT)
     for decision in DECISIONS:
         count = day["decisions"].get(decision, 0)
@@ -90,10 +90,10 @@ def _bar(n: int, day: Mapping[str, Any], step: float, top: int, *, is_labelled: 
             height = HEIGHT * count / top
             y -= height
             query = urlencode({"decision": decision, "since": day["day"], "until": following})
-            parts.append(Part(decision, LOOKS[decision], round(y, 1), round(height, 1), count, f"/traces?{query}"))
+            parts.append(BarPart(decision, LOOKS[decision], round(y, 1), round(height, 1), count, f"/traces?{query}"))
     gap = min(8.0, step * 0.25)
     x, total = round(LEFT + n * step + gap / 2, 1), sum(part.count for part in parts)
-    return Bar(day["day"], x, round(step - gap, 1), total, parts, is_labelled)
+    return DayBar(day["day"], x, round(step - gap, 1), total, parts, is_labelled)
 
 
 def _round_up(most: int) -> int:

@@ -106,7 +106,7 @@ def _reference(query: Text) -> str | None:
 
 def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option, ...]:
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
-    asked, kinds = _asked(query, library), _kinds(query)
+    asked, kinds = _question_stems(query, library), _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
     heads: dict[str, set[tuple[str, ...]]] = {}
     for statement, subject in _subjects(library, asked, by_reference):
@@ -151,7 +151,7 @@ def _completes(library: Library, passage: int, statement: Statement, wanted: set
     return len(missing) < len(wanted) and all(missing <= first.stems for first in opening)
 
 
-def _asked(query: Text, library: Library) -> set[str]:
+def _question_stems(query: Text, library: Library) -> set[str]:
     """The stems of the question's content; of Vietnamese typed without accents, those that the passages have with them."""
     stems = {word.stem for word in query.content() if word.lower not in word_set("ambiguity", "addressed")}
     if query.accented:

@@ -115,7 +115,7 @@ def _between(
     for mine, theirs in product(ours, others):
         key = (mine.place.statement.first, theirs.place.statement.first)
         if key not in known:
-            known[key] = _known(mine, theirs, measure)
+            known[key] = _statement_features(mine, theirs, measure)
         statements, least = known[key]
         lower, higher = sorted((mine.log_odds, theirs.log_odds))
         if measure is not None and measure.weights[0] * lower + measure.weights[1] * higher < least:
@@ -126,7 +126,9 @@ def _between(
             yield pair, (lower, higher, *statements, *_compared(*pair, agreed - lower))
 
 
-def _known(mine: PossibleAnswer, theirs: PossibleAnswer, measure: Scale | None) -> tuple[tuple[float, ...], float]:
+def _statement_features(
+    mine: PossibleAnswer, theirs: PossibleAnswer, measure: Scale | None
+) -> tuple[tuple[float, ...], float]:
     """The features of two statements, and what their answers have to add at least to reach the threshold."""
     statements = _statements(mine, theirs)
     if measure is None:
@@ -163,7 +165,7 @@ def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -
     if library.readings[mine.passage].language != library.readings[theirs.passage].language:
         return None  # a name or a phrase may be translated
     if isinstance(one, Name) and isinstance(other, Name):
-        is_held = _held(library, theirs.passage, one) or _held(library, mine.passage, other)
+        is_held = _holds_name(library, theirs.passage, one) or _holds_name(library, mine.passage, other)
         pair = None if is_held else (mine, theirs)
     else:
         pair = _trimmed(mine, theirs)
@@ -183,7 +185,7 @@ def _figures_differ(
     return True
 
 
-def _held(library: Library, passage: int, name: Name) -> bool:
+def _holds_name(library: Library, passage: int, name: Name) -> bool:
     return library.readings[passage].holds_name(name) or library.headings[passage].holds_name(name)
 
 

@@ -50,7 +50,7 @@ from stillme.service.openai.remembered_calls import shared_calls
 from stillme.service.openai.routes import openai_routes
 from stillme.service.openapi import problems, with_components
 from stillme.service.overview import Overview, PromotionRequest
-from stillme.service.policies import POLICY_BODIES, Policies
+from stillme.service.policies import POLICY_BODIES, PolicyEndpoints
 from stillme.service.problems import Problem, ProblemError, answer_problem
 from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
@@ -262,7 +262,7 @@ def _add_console(app: FastAPI, parts: Parts) -> tuple[Sessions, Endpoint]:
     Reviews(records).add_to(app)
     mode, policy_file, guards = parts.pipeline.settings.mode, _policy_file(parts), (parts.guard, parts.pipeline.guard)
     Overview(records, parts.guard, None if mode else policy_file).add_to(app)
-    Policies(records, guards, policy_file, {"mode": mode} if mode else {}).add_to(app)
+    PolicyEndpoints(records, guards, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
     sessions = sessions_at(settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)
     shell = Shell(Inside(app), KeySignIn(parts.keys, sessions))

@@ -37,7 +37,7 @@ from stillme.service.bodies import as_model, read_json
 from stillme.service.problems import Problem, ProblemError
 from stillme.service.records import NO_STORE, Records, Route, add_routes, answer
 
-__all__ = ["POLICY_BODIES", "Policies"]
+__all__ = ["POLICY_BODIES", "PolicyEndpoints"]
 
 NO_FILE: Final = "the policy in force is no file: write policy.yaml and serve with --policy policy.yaml"
 LONGEST_TEXT: Final = 300_000
@@ -100,7 +100,7 @@ POLICY_BODIES: Final = (PolicyText, WhatIfRequest, SaveRequest, RollBackRequest)
 
 
 @dataclass(frozen=True, slots=True)
-class Policies:
+class PolicyEndpoints:
     """The endpoints over the policy file, which may be none, and the guards that follow it.
 
     `changes` is what the environment puts over whatever the file says.
@@ -217,7 +217,7 @@ class Policies:
             traffic = RecordedTraffic(self.records.required, newest=asked.most, reviewed=asked.on == "reviewed")
         else:
             cases = _spread(
-                list(read_cases(starter_file())) if asked.on == "starter" else _sent(asked.cases), asked.most
+                list(read_cases(starter_file())) if asked.on == "starter" else _cases_of(asked.cases), asked.most
             )
         end = time.monotonic() + self.records.settings.timeout_s * SHARE_OF_TIME
         late: list[bool] = []
@@ -248,7 +248,7 @@ class Policies:
         return self.file.name if self.file else "policy.yaml"
 
 
-def _sent(given: Sequence[Mapping[str, Any]] | None) -> list[Case]:
+def _cases_of(given: Sequence[Mapping[str, Any]] | None) -> list[Case]:
     if not given:
         raise InputError("cases must be a list of at least one case where `on` is cases")
     found = []

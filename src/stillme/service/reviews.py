@@ -20,7 +20,7 @@ from stillme.audit.review.queues import Queue, appeal, hand_out, latest_week, pr
 from stillme.audit.review.reviews import review
 from stillme.service.bodies import as_model, read_json
 from stillme.service.records import Records, Route, add_routes, answer
-from stillme.service.traces import found, recorded_verdict
+from stillme.service.traces import record_of, recorded_verdict
 
 __all__ = ["REVIEW_BODIES", "Reviews"]
 
@@ -102,7 +102,7 @@ class Reviews:
             week = asked.week or latest_week(store, now)
             traces = self._queue(store, asked.queue, week)
             chosen = hand_out(store, asked.queue, traces, who, now, asked.skip, holder)
-            item = recorded_verdict(store, found(store, chosen)) if chosen else None
+            item = recorded_verdict(store, record_of(store, chosen)) if chosen else None
             progress = asdict(progress_of(store, asked.queue, traces))
             return {"queue": asked.queue, "week": week, "reviewer": who, "item": item, "progress": progress}
 

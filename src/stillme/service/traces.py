@@ -108,13 +108,13 @@ class Traces:
 
     async def one(self, trace: str) -> Response:
         """Everything that is kept of a verdict; texts that are gone are named in `notice`."""
-        return json_response(await self.records.work(lambda store: _whole(store, found(store, trace))))
+        return json_response(await self.records.work(lambda store: _whole(store, record_of(store, trace))))
 
     async def replay(self, trace: str) -> Response:
         """How the verdict comes out today: `same`, `different` (and where), or `not replayable` (and why)."""
 
         def work(store: AuditStore) -> str:
-            entry = entry_of(found(store, trace))
+            entry = entry_of(record_of(store, trace))
             replayer = Replayer(store, self.guard.added, self.guard.grounder)
             return json.dumps(asdict(replayer.replay(entry)), ensure_ascii=False, default=str)
 
@@ -124,7 +124,7 @@ class Traces:
         """The settings that differ between the policy of the verdict and the one in force."""
 
         def work(store: AuditStore) -> str:
-            entry = entry_of(found(store, trace))
+            entry = entry_of(record_of(store, trace))
             return json.dumps(_changes(store.policy_text(entry.policy), self.guard.policy), ensure_ascii=False)
 
         return json_response(await self.records.work(work))
@@ -133,14 +133,14 @@ class Traces:
         """The page to attach to an incident: one file that loads nothing and runs nothing."""
 
         def work(store: AuditStore) -> str:
-            return packet(case_of(store, found(store, trace), store.keyring))
+            return packet(case_of(store, record_of(store, trace), store.keyring))
 
         name = "".join(c for c in trace if c.isalnum() or c in "-_")[:80]
         headers = {"content-disposition": f'attachment; filename="stillme-{name}.html"'}
         return Response(await self.records.work(work), headers=headers, media_type="text/html")
 
 
-def found(store: AuditStore, trace: str) -> Record:
+def record_of(store: AuditStore, trace: str) -> Record:
     """The verdict of that id, or a problem that says there is none."""
     try:
         return store.find(trace)
