@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -60,11 +61,23 @@ def test_a_file_has_a_form_and_a_size(folder: Path) -> None:
         pytest.param("nowhere.jsonl", "is no file, no folder and no pattern", id="a file that is not there"),
         pytest.param("logs/*.xml", "no file of rows is there", id="a pattern that fits nothing"),
         pytest.param("logs/readme.txt", "is in no form that is known", id="a file in another form"),
+        pytest.param("logs/out.jsonl", "is the output itself", id="the output"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_the_way_out(folder: Path, source: str, words: str) -> None:
     """And the forms that can are named."""
     with pytest.raises(InputError, match=words) as raised:
-        find_inputs([source], folder / "out.jsonl")
+        find_inputs([source], folder / "logs" / "out.jsonl")
 
     assert ".parquet" in str(raised.value)
+
+
+def test_a_name_that_no_result_can_carry_is_said_before_anything_is_verified(tmp_path: Path) -> None:
+    """It is not UTF-8, as names from old disks may be."""
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path / "old-") + b"\xff.jsonl")).write_bytes(b"{}")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+
+    with pytest.raises(InputError, match=r"not UTF-8.*rename"):
+        find_inputs([str(tmp_path)], tmp_path / "out.jsonl")

@@ -75,6 +75,9 @@ def test_lines_are_numbered_as_an_editor_does(tmp_path: Path) -> None:
         ),
         pytest.param("not.parquet", b"PAR1 nothing", "cannot be read", id="a Parquet file that is none"),
         pytest.param("bad.csv", b"query\nfine\n\xff\xfe\n", "cannot be read", id="a CSV file in another encoding"),
+        pytest.param(
+            "wide.csv", "query\nfine\n".encode("utf-16"), "save the file as UTF-8", id="UTF-16, as Excel writes it"
+        ),
         pytest.param("open.csv", b'query\nfine\n"never closed\n', "cannot be read", id="a quote that is never closed"),
     ],
 )
@@ -88,6 +91,25 @@ def test_a_broken_file_ends_in_a_row_that_says_so(tmp_path: Path, name: str, con
 
     assert problem in str(found[-2].problem)
     assert (found[-1].file, found[-1].problem) == (str(sound), None)
+
+
+def test_a_heading_may_have_what_cells_may_have(tmp_path: Path) -> None:
+    """A mark of the encoding, quotes and a line break within them."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes('\ufeff"query","the \n""note"""\r\n"Why,\nhow?",x\r\n'.encode())
+
+    assert [row.text for row in rows_of(path)] == [b'{"query": "Why,\\nhow?", "the \\n\\"note\\"": "x"}']
+
+
+def test_no_column_is_read_in_place_of_another_of_its_name(tmp_path: Path) -> None:
+    """Both say which one they are, and the row says what it has."""
+    path = tmp_path / "rows.csv"
+    path.write_text("query,note,query\nWhat?,x,Why?\n", encoding="utf-8")
+    [row] = rows_of(path)
+
+    with pytest.raises(InputError, match=r"no query.*it has 'query \(1\), note, query \(3\)'"):
+        request_of(row_values(row.text), {}, is_table=True)
+    assert request_of(row_values(row.text), {"query": "query (3)"}, is_table=True)["query"] == "Why?"
 
 
 def test_a_row_of_another_length_is_alone_in_its_problem(tmp_path: Path) -> None:

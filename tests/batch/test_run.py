@@ -279,6 +279,12 @@ def test_what_is_not_ours_is_not_overwritten(rows: Path, tmp_path: Path) -> None
     assert not (tmp_path / "out.jsonl.run.json").exists()
 
 
+def test_a_folder_that_is_not_there_is_said(rows: Path, tmp_path: Path) -> None:
+    """It is not made: it may be a slip."""
+    with pytest.raises(InputError, match="nowhere' is no folder: make it first"):
+        run_batch(batch_of(tmp_path / "nowhere" / "out.jsonl", rows), in_processes(1))
+
+
 def test_two_batches_do_not_write_one_output(rows: Path, tmp_path: Path) -> None:
     """The second is told, while the first runs on."""
     out = tmp_path / "out.jsonl"

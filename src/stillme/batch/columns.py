@@ -66,9 +66,12 @@ def request_of(values: Mapping[str, Any], mapping: Mapping[str, str], *, is_tabl
         if not isinstance(whole, dict):
             raise InputError(f"the column request holds a JSON object, got {type(whole).__name__}")
         return whole
-    return _assembled(
-        {field: found for field, column in _places(values, mapping) if (found := _at(values, column)) is not None}
-    )
+    places = _places(values, mapping)
+    fields = {field: found for field, column in places if (found := _at(values, column)) is not None}
+    if "query" not in fields:
+        there = shown(", ".join(values), 200)
+        raise InputError(f"the row has no query: name its column with --map query=COLUMN; it has {there}")
+    return _assembled(fields)
 
 
 def _places(values: Mapping[str, Any], mapping: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -88,8 +91,6 @@ def _at(values: Mapping[str, Any], column: str) -> Any:
 
 
 def _assembled(fields: dict[str, Any]) -> dict[str, Any]:
-    if "query" not in fields:
-        raise InputError("the row has no query: name its column with --map query=COLUMN")
     request: dict[str, Any] = {
         key: fields[key] for key in ("query", "draft_answer", "as_of", "request_id") if key in fields
     }

@@ -95,6 +95,8 @@ class Heading:
 @contextmanager
 def held(batch: Batch, *, anew: bool = False) -> Iterator[Heading]:
     """The heading of the batch, which nobody else can go on with meanwhile; the hold ends with the process, however that ends."""
+    if not batch.out.parent.is_dir():
+        raise InputError(f"{shown(str(batch.out.parent))} is no folder: make it first, or name an output elsewhere")
     with batch.beside("run.json").open("a+", encoding="utf-8") as file:
         _lock(file, batch.out)
         file.seek(0)

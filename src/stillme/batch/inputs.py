@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -46,9 +47,11 @@ def form_of(name: str) -> str | None:
 
 def find_inputs(sources: Sequence[str], out: Path) -> list[InputFile]:
     """The files that the sources name, each once, in the order of the sources and sorted within; what belongs to `out` is no input."""
-    names = dict.fromkeys(name for source in sources for name in _names(source) if not _belongs(Path(name), out))
+    found = dict.fromkeys(name for source in sources for name in _names(source))
+    names = [name for name in found if not _belongs(Path(name), out)]
     if not names:
-        raise InputError(f"{', '.join(map(shown, sources))}: no file of rows is there; {WAY_OUT}")
+        problem = "what is there is the output itself" if found else "no file of rows is there"
+        raise InputError(f"{', '.join(map(shown, sources))}: {problem}; {WAY_OUT}")
     return [_file(name) for name in names]
 
 
@@ -76,4 +79,6 @@ def _file(name: str) -> InputFile:
         raise InputError(f"{shown(name)} is in no form that is known: {WAY_OUT}")
     if form == "parquet" and find_spec("pyarrow") is None:
         raise InputError(f"{shown(name)} is Parquet, which needs pyarrow: pip install 'stillme[parquet]'")
+    if any(unicodedata.category(character) == "Cs" for character in name):
+        raise InputError(f"{shown(name)} is a name that is not UTF-8, and results carry it: rename the file")
     return InputFile(name, form, Path(name).stat().st_size)

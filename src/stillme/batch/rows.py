@@ -10,9 +10,10 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import TextIOWrapper
-from itertools import count, islice
+from itertools import chain, count, islice
 from math import isnan
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, cast
@@ -54,9 +55,15 @@ def read_rows(files: Iterable[InputFile]) -> Iterator[Row]:
                 number = row.number
                 yield row._replace(position=before + row.position)
         except BROKEN as error:
-            problem = f"the file cannot be read from here on: {getattr(error, 'strerror', None) or error}"
+            problem = f"the file cannot be read from here on: {_reason(error)}"
             yield Row(file.name, number + 1, b"", before + file.size, problem)
         before += file.size
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.object[error.start]:#04x} is not UTF-8 text; save the file as UTF-8"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def chunks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
@@ -94,13 +101,21 @@ def _csv_rows(file: InputFile) -> Iterator[Row]:
         ):
             heading = text.readline()
             delimiter = ";" if heading.count(";") > heading.count(",") else ","
-            columns = [column.strip() for column in next(csv.reader([heading], delimiter=delimiter), [])]
+            lines = csv.reader(chain([heading], text), delimiter=delimiter, strict=True)
+            columns = _told_apart(next(lines, []))
             numbers = count(1)
-            for cells in csv.reader(text, delimiter=delimiter, strict=True):
+            for cells in lines:
                 if any(cell.strip() for cell in cells):
                     yield _csv_row(file.name, next(numbers), columns, cells, packed.tell())
     finally:
         csv.field_size_limit(before)
+
+
+def _told_apart(heading: Sequence[str]) -> list[str]:
+    """The names of columns; those that several have say which column they are, so that none is read in place of another."""
+    names = [name.strip() for name in heading]
+    of_name = Counter(names)
+    return [f"{name} ({number})" if of_name[name] > 1 else name for number, name in enumerate(names, 1)]
 
 
 def _csv_row(name: str, number: int, columns: list[str], cells: list[str], position: int) -> Row:
