@@ -1,13 +1,14 @@
 """Speed and memory of `stillme batch`: rows a second by processes and by Ray actors, and the memory of a long batch.
 
-    python -m benchmarks.batch [--quick] [--json FILE] [--rows N] [--long N]
+    python -m benchmarks.batch [--quick] [--json FILE] [--long N]
 
 Speed: typical requests with the shipped model and without, by the number of workers, interleaved (1 2 1 2), each worker with one thread;
-the best of all rounds.
-Wall time runs from the first result to the last, so that starting is not counted. Efficiency at N workers is their rate over N times
-the rate of one; where other programs take the processors it says little, so processor seconds a row, of all processes together, stand
-beside it. Memory: --long N short rows without a model, half of them wrong, through two processes; the peak of the whole family of
-processes, seen every thousand rows, each page counted once.
+the best of all rounds. A rate is the slope of the results over time in the middle four fifths of the rows: neither starting nor what is
+under way at the first result is counted. Efficiency at N workers is their rate over N times the rate of one; where other programs take
+the processors it says little, so processor seconds a row, of all processes together, stand beside it.
+
+Memory: --long N short rows without a model, half of them wrong, through two processes; the peak of the whole family of processes, seen
+every thousand rows, each page counted once.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import numpy
 import psutil
 
 from benchmarks.core import Record, heading, machine
@@ -35,11 +37,11 @@ from stillme.guard import grounder_for
 from stillme.models import bundle
 from stillme.policy import Policy
 
-ROWS: Final = 200
-QUICK_ROWS: Final = 6
-ROUNDS: Final = 3
+KINDS: Final = (("shipped model", {}, 300), ("no model", {"grounding": {"model": "none"}}, 1500))
+"""What is measured, by which policy, on how many rows."""
+QUICK: Final = 20
+ROUNDS: Final = 2
 LOOK: Final = 1000
-WITHOUT_MODEL: Final = {"grounding": {"model": "none"}}
 MIB: Final = 2**20
 
 
@@ -47,13 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the sections; with --json also write the record."""
     options = _options(arguments)
     bundle.threads = 1  # a worker has one, so the one process has one too
-    record: Record = {**machine(quick=options.quick), "load": os.getloadavg()[0]}
+    load = {"load": os.getloadavg()[0]}
+    record = machine(quick=options.quick)
     with tempfile.TemporaryDirectory() as folder:
-        if options.rows or not options.long:
-            count = options.rows or (QUICK_ROWS if options.quick else ROWS)
-            record["speed"] = _speed(Path(folder), count, 1 if options.quick else ROUNDS)
         if options.long:
-            record["long"] = _long(Path(folder), options.long)
+            record["long"] = load | _long(Path(folder), options.long)
+        else:
+            record["speed"] = load | {"ways": list(_speed(Path(folder), quick=options.quick))}
     if options.json:
         _merge(Path(options.json), record)
     return 0
@@ -63,10 +65,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="few rows, to see that it runs")
     parser.add_argument("--json", metavar="FILE", help="write the record there; parts that were not run stay")
-    parser.add_argument("--rows", type=int, metavar="N", help="rows of a round")
-    parser.add_argument(
-        "--long", type=int, metavar="N", help="also, or only, a batch of so many short rows: its memory"
-    )
+    parser.add_argument("--long", type=int, metavar="N", help="instead, the memory of a batch of so many short rows")
     return parser.parse_args(arguments)
 
 
@@ -78,14 +77,12 @@ def _merge(path: Path, record: Record) -> None:
 # speed
 
 
-def _speed(folder: Path, count: int, rounds: int) -> list[Record]:
-    heading(f"1. Rows a second, {count} typical rows, {rounds} rounds")
-    rows = _written(folder / "rows.jsonl", mixed(count))
-    return [
-        row
-        for name, policy in (("shipped model", {}), ("no model", WITHOUT_MODEL))
-        for row in _compared(name, policy, rows, count, rounds)
-    ]
+def _speed(folder: Path, *, quick: bool) -> Iterator[Record]:
+    heading("1. Rows a second, typical rows")
+    for name, policy, rows in KINDS:
+        count = QUICK if quick else rows
+        written = _written(folder / "rows.jsonl", mixed(count))
+        yield from _compared(name, policy, written, count, 1 if quick else ROUNDS)
 
 
 def _compared(name: str, policy: dict[str, Any], rows: Path, count: int, rounds: int) -> Iterator[Record]:
@@ -100,6 +97,7 @@ def _compared(name: str, policy: dict[str, Any], rows: Path, count: int, rounds:
             "model": name,
             "engine": engine,
             "workers": workers,
+            "rows": count,
             "rows_per_s": round(rate, 2),
             "efficiency": round(rate / workers / one_rate, 3),
             "processor_ms_a_row": round(work * 1000, 2),
@@ -130,17 +128,20 @@ def _engines() -> dict[tuple[str, int], Callable[[], Engine]]:
 
 
 def _measured(rows: Path, count: int, policy: dict[str, Any], engine: Engine) -> tuple[float, float]:
-    """Rows a second between the first result and the last, and processor seconds a row of all processes between them."""
-    marks: list[tuple[float, float, int]] = []
+    """Rows a second in the middle of a batch, and processor seconds a row of all processes meanwhile."""
+    first, last = count // 10, count - count // 10
+    times: list[float] = []
+    worked: list[float] = []
 
     def mark(done: int, _: int) -> None:
-        if done in (1, count):  # looking at every process takes as long as a row
-            marks.append((time.perf_counter(), _worked(), done))
+        times.append(time.perf_counter())
+        if done in (first, last):  # looking at every process takes as long as a row
+            worked.append(_worked())
 
     out = rows.with_name("out.jsonl")
     run_batch(_batch(rows, out, policy), engine, mark, anew=True)
-    (start, before, first), (end, after, last) = marks
-    return (last - first) / (end - start), (after - before) / (last - first)
+    slope = float(numpy.polyfit(times[first:last], range(first, last), 1)[0])
+    return slope, (worked[1] - worked[0]) / (last - first)
 
 
 def _worked() -> float:
@@ -168,7 +169,8 @@ def _long(folder: Path, count: int) -> Record:
         if done % LOOK == 0 or done == count:
             looks.append((done, _family_mb()))
 
-    report = run_batch(_batch(rows, folder / "long.jsonl", WITHOUT_MODEL, brief=True), in_processes(2, 64), look)
+    without_model = KINDS[1][1]
+    report = run_batch(_batch(rows, folder / "long.jsonl", without_model, brief=True), in_processes(2, 64), look)
     seconds = time.perf_counter() - started
     tenth = max(peak for done, peak in looks if done <= max(count // 10, looks[0][0]))
     record = {

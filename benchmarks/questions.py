@@ -3,8 +3,9 @@
     python -m benchmarks.questions [--json FILE] [--all]
 
 `data/questions.tsv` holds 100 questions that their passage answers, in other words, behind greetings, with typing errors, without accents
-or in the other language, and 100 beside a passage of another matter, of which a third share a word with it on purpose ("battery", "bridge").
-The last 40 of each were written after the map of similarity was fitted, and nothing was chosen by them. No passage has a similarity. `--all` prints every question that is not treated as it should be.
+or in the other language, and 100 beside a passage of another matter, of which a third share a word with it on purpose ("battery",
+"bridge"). The last 40 of each were written after the map of similarity was fitted, and nothing was chosen by them. No passage has a
+similarity. `--all` prints every question that is not treated as it should be.
 """
 
 from __future__ import annotations

@@ -201,18 +201,18 @@ def batch_tables() -> Iterator[str]:
         yield "No run is recorded yet: `make bench-batch RECORD=benchmarks/records/batch.json` records one."
         return
     record = json.loads(BATCH_RECORD.read_text(encoding="utf-8"))
-    where = f"{record['machine']}, Python {record['python']}, load average {record['load']:.1f} before it began"
-    yield f"Version {record['version']}, {where}; one thread a worker.\n"
+    yield f"Version {record['version']}, {record['machine']}, Python {record['python']}; one thread a worker.\n"
     if speed := record.get("speed"):
-        yield "| | engine | workers | rows a second | efficiency | processor ms a row |"
-        yield "|---|---|---:|---:|---:|---:|"
-        for row in speed:
+        yield f"Load average {speed['load']:.1f} before it began:\n"
+        yield "| | rows | engine | workers | rows a second | efficiency | processor ms a row |"
+        yield "|---|---:|---|---:|---:|---:|---:|"
+        for row in speed["ways"]:
             figures = f"{row['rows_per_s']:,.1f} | {row['efficiency']:.2f} | {row['processor_ms_a_row']:,.1f}"
-            yield f"| {row['model']} | {row['engine']} | {row['workers']} | {figures} |"
+            yield f"| {row['model']} | {row['rows']:,} | {row['engine']} | {row['workers']} | {figures} |"
         yield "\nEfficiency is the rate over that of one worker and their number. Other programs on the machine count against it, not"
-        yield "against processor time."
+        yield "against processor time. Starting is not counted: a rate is that of the middle four fifths of the rows."
     if long := record.get("long"):
-        yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB) through two processes:"
+        yield f"\n{long['rows']:,} short rows without a model ({long['input_mb']:,.0f} MiB), load average {long['load']:.1f} before:"
         first = f"{long['peak_mb_first_tenth']:,.0f} MiB in the first tenth"
         yield f"all of them together had at most {long['peak_mb']:,.0f} MiB in memory, {first}."
 

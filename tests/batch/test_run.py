@@ -281,7 +281,7 @@ def test_what_is_not_ours_is_not_overwritten(rows: Path, tmp_path: Path) -> None
 
 def test_a_folder_that_is_not_there_is_said(rows: Path, tmp_path: Path) -> None:
     """It is not made: it may be a slip."""
-    with pytest.raises(InputError, match="nowhere' is no folder: make it first"):
+    with pytest.raises(InputError, match="is no folder: make it first"):
         run_batch(batch_of(tmp_path / "nowhere" / "out.jsonl", rows), in_processes(1))
 
 

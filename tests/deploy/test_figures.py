@@ -31,8 +31,9 @@ MATCHER = re.compile(r"(\w++)\s*+(=~|!~|!=|=)\s*+\"([^\"]*+)\"")
 def exported() -> dict[str, set[str]]:
     """The labels of every series, from figures in which everything has happened once."""
     metrics = Metrics()
-    guard = Guard({"grounding": {"model": "none"}})
-    occurrence = guard.examine({"query": "How long?", "draft_answer": "Ten years.", "retrieved_context": []})
+    read = {"source_id": "a", "text": "Gear is covered for a decade.", "similarity": 0.9}
+    asked = {"query": "How long is gear covered?", "draft_answer": "Ten years at least.", "retrieved_context": [read]}
+    occurrence = Guard().examine(asked)  # with the shipped model, whose caches are counted
     metrics.verdicts([occurrence if isinstance(occurrence, Occurrence) else occurrence[0]])
     metrics.request("POST", "/v1/verify", 503, 0.1)
     metrics.opened(1)
