@@ -63,7 +63,7 @@ def read_rows(files: Iterable[InputFile]) -> Iterator[Row]:
 def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.object[error.start]:#04x} is not UTF-8 text; save the file as UTF-8"
-    return getattr(error, "strerror", None) or str(error)
+    return str(getattr(error, "strerror", None) or error)
 
 
 def chunks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
