@@ -37,7 +37,10 @@ from stillme.guard import grounder_for
 from stillme.models import bundle
 from stillme.policy import Policy
 
-KINDS: Final[tuple[tuple[str, dict[str, Any], int], ...]] = (("shipped model", {}, 600), ("no model", {"grounding": {"model": "none"}}, 3000))
+KINDS: Final[tuple[tuple[str, dict[str, Any], int], ...]] = (
+    ("shipped model", {}, 600),
+    ("no model", {"grounding": {"model": "none"}}, 3000),
+)
 """What is measured, by which policy, on how many rows."""
 QUICK: Final = 20
 ROUNDS: Final = 2
