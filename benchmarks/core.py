@@ -51,6 +51,7 @@ FRAMES: Final = {
     "vi": ("Gói cước này giá bao nhiêu?", "Gói cước này giá {n}.000 đồng [1].", "Gói cước này giá {n}.000 đồng."),
 }
 WORD: Final = re.compile(r"\w+")
+RULES: Final = {"grounding": {"model": "none"}}
 OUTSIDE: Final = "outside validators (parse, decide, say)"
 WHOLE: Final = "all of it"
 
@@ -251,7 +252,7 @@ def by_validator(verdict: Verdict, spent: Spent) -> dict[str, float]:
 
 def measure_chain(effort: Effort, loop: Loop) -> list[Case]:
     """Every kind of request, interleaved; in the first round no request has been seen before."""
-    guard = Guard()
+    guard = Guard(RULES)
     cases = [Case(size, language, answer) for size in SIZES for language in LANGUAGES for answer in ANSWERS]
     progress("the whole chain: warming up")
     warm_up(guard, cases, effort)
@@ -285,7 +286,7 @@ def warm_up(guard: Guard, cases: Sequence[Case], effort: Effort) -> None:
 
 def show_chain(cases: Sequence[Case], loop: Loop) -> list[Record]:
     """The table of the whole chain."""
-    heading("1. The whole chain: Guard.verify(dict), one core, rules only", loop)
+    heading("1. The whole chain: Guard.verify(dict), one core, rules only (grounding.model: none)", loop)
     print(
         f"  {'request':<9}{'lang':<6}{'answer':<14}{'p50 ms':>8}{'p95 ms':>8}{'best ms':>9}{'cpu ms':>8}{'loops':>8}"
         f"{'x copied':>10}{'words':>7}{'supported':>11}{'answered':>10}{'repaired':>10}"
@@ -398,7 +399,7 @@ def show_floor(cases: Sequence[Case]) -> list[Record]:
 
 def measure_new_words(effort: Effort) -> list[Record]:
     """Typical requests with nothing known of any word, against the same with all words known."""
-    guard, loop, rows = Guard(), Loop(), []
+    guard, loop, rows = Guard(RULES), Loop(), []
     warm_up(guard, [Case("typical", language, "copied") for language in LANGUAGES], effort)
     progress("the whole chain: what is kept between requests")
     times: dict[str, tuple[list[Spent], list[Spent]]] = {language: ([], []) for language in LANGUAGES}
@@ -447,7 +448,7 @@ def forget_words() -> None:
 
 def measure_batches(effort: Effort) -> list[Record]:
     """Different requests one by one and as a batch, without and with the garbage collector, which service has on."""
-    guard, loop = Guard(), Loop()
+    guard, loop = Guard(RULES), Loop()
     ways: dict[str, Callable[[list[Request]], object]] = {
         "one by one": lambda requests: [guard.verify(r) for r in requests],
         "verify_batch": guard.verify_batch,
@@ -491,6 +492,7 @@ def measure_batches(effort: Effort) -> list[Record]:
 
 # 4 and 5: fresh processes
 
+STARTS: Final[dict[str, Record | None]] = {"rules": RULES, "as shipped": None}
 START_SCRIPT: Final = """
 import time
 t = [(time.perf_counter_ns(), time.process_time_ns())]
@@ -499,7 +501,7 @@ import stillme
 tick()
 from stillme import Guard
 tick()
-guard = Guard()
+guard = Guard({policy})
 tick()
 guard.verify({first})
 tick()
@@ -517,7 +519,7 @@ def resident():
 seen = {{"python and sample texts": resident()}}
 from stillme import Guard
 seen["Guard imported"] = resident()
-guard = Guard()
+guard = Guard({policy})
 requests = mixed({count})
 guard.verify(next(requests))
 seen["first verdict (en)"] = resident()
@@ -546,29 +548,33 @@ def run_python(script: str, compiled: str | None) -> tuple[int, str]:
 
 
 def measure_start(effort: Effort) -> Record:
-    """Import and first verdict in fresh processes, each language first in every other one."""
+    """Import and first verdict in fresh processes, by rules and as shipped, each language first in every other one."""
     loop = Loop()
     times: dict[str, list[Spent]] = {}
     compiled = compiled_folder() if effort.compiles else None
     progress(f"a fresh process: {effort.starts * 2} starts")
-    if compiled:
-        start_once("en", "vi", compiled)
+    for kind in STARTS if compiled else ():
+        start_once(kind, "en", "vi", compiled)
     until = time.monotonic() + effort.section_s
     for n in range(effort.starts * 2):
         if n > 1 and time.monotonic() > until:
             break
         loop.tick(5)
         first, second = LANGUAGES if n % 2 == 0 else LANGUAGES[::-1]
-        for name, spent in start_once(first, second, compiled).items():
-            times.setdefault(name, []).append(spent._replace(loops=spent.cpu / loop.now))
-    heading("4. A fresh process: import and first verdict; code compiled, files in the disk cache", loop)
-    print(f"  {'':<40}{'best ms':>9}{'median ms':>11}{'best cpu ms':>13}{'loops':>8}")
+        for kind in STARTS:
+            for name, spent in start_once(kind, first, second, compiled).items():
+                times.setdefault(name, []).append(spent._replace(loops=spent.cpu / loop.now))
+    heading(
+        "4. A fresh process: import and first verdict, by rules and as shipped; code compiled, files in the disk cache",
+        loop,
+    )
+    print(f"  {'':<54}{'best ms':>9}{'median ms':>11}{'best cpu ms':>13}{'loops':>8}")
     parts: Record = {}
     for name, row in times.items():
         parts[name] = {**figures(row), "best_cpu_ms": round(min(spent.cpu for spent in row) / 1e6, 3)}
         found = parts[name]
         print(
-            f"  {name:<40}{found['best_ms']:>9.1f}{found['p50_ms']:>11.1f}{found['best_cpu_ms']:>13.1f}{found['loops']:>8.1f}"
+            f"  {name:<54}{found['best_ms']:>9.1f}{found['p50_ms']:>11.1f}{found['best_cpu_ms']:>13.1f}{found['loops']:>8.1f}"
         )
     return {"parts": parts, "loop": loop.record()}
 
@@ -581,24 +587,26 @@ def compiled_folder() -> str:
     return folder
 
 
-def start_once(first: str, second: str, compiled: str | None) -> dict[str, Spent]:
-    """The parts of one fresh process that verifies a request in each language."""
+def start_once(kind: str, first: str, second: str, compiled: str | None) -> dict[str, Spent]:
+    """The parts of one fresh process that verifies a request in each language, by rules or as shipped."""
     samples = {language: request(language, "typical", "copied", 1) for language in LANGUAGES}
     empty, _ = run_python("pass", compiled)
-    whole, out = run_python(START_SCRIPT.format(first=samples[first], second=samples[second]), compiled)
+    whole, out = run_python(
+        START_SCRIPT.format(policy=STARTS[kind], first=samples[first], second=samples[second]), compiled
+    )
     parts = [Spent(*map(int, part.split(","))) for part in out.split()]
     package, names, guard, verified, then, before, after = parts
     return {
         "python -c pass, whole process": Spent(empty, before.cpu),
         "import stillme": package,
         "from stillme import Guard": names,
-        "Guard()": guard,
-        f"first verify, {first}": verified,
-        f"import + Guard() + first verify, {first}": Spent(
+        f"Guard(), {kind}": guard,
+        f"first verify, {kind}, {first}": verified,
+        f"import + Guard() + first verify, {kind}, {first}": Spent(
             sum(part.wall for part in parts[:4]), sum(part.cpu for part in parts[:4])
         ),
-        f"then the first in {second}": then,
-        "whole process, both languages": Spent(whole, after.cpu),
+        f"then the first in {second}, {kind}": then,
+        f"whole process, both languages, {kind}": Spent(whole, after.cpu),
     }
 
 
@@ -608,7 +616,7 @@ def measure_memory(effort: Effort) -> Record:
     heading("5. Memory of a fresh process, and size of the base environment")
     found: Record = {"resident_mb": None}
     if STATUS.exists():
-        script = MEMORY_SCRIPT.format(status=str(STATUS), count=effort.verdicts)
+        script = MEMORY_SCRIPT.format(status=str(STATUS), count=effort.verdicts, policy=RULES)
         compiled = compiled_folder() if effort.compiles else None
         if compiled:
             run_python("from stillme import Guard", compiled)  # compiling takes memory of its own
@@ -760,7 +768,7 @@ def affordable(rows: Sequence[Row], kilobytes: int, times: int, effort: Effort, 
 
 def measure_growth(effort: Effort) -> Record:
     """The cost of one long text, from 1 KB to 1 MB; a KB is 1024 characters."""
-    guard = Guard(UNLIMITED)
+    guard = Guard(RULES | UNLIMITED)
     loop, rows = Loop(), rows_of(effort)
     progress(f"cost against size: warming up with {len(rows)} kinds of text")
     for row in rows if effort.warming else ():

@@ -71,7 +71,7 @@ def test_the_record_is_complete(run: tuple[str, dict[str, Any], str]) -> None:
     assert len(record["policy_hash"]) == 64
     assert set(record["memory"]) == {"resident_mb", "installed_mb", "installed_total_mb"}
     assert {row["way"] for row in record["batch"]} == {"one by one", "verify_batch"}
-    assert "import + Guard() + first verify, vi" in record["start"]["parts"]
+    assert "import + Guard() + first verify, rules, vi" in record["start"]["parts"]
     assert {"us_per_kb", "ratio", "loops_per_kb"} <= set(record["growth"]["rows"][0])
 
 
