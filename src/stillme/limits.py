@@ -39,7 +39,7 @@ class Amount:
         said, ends, last = text.strip(), 0, 0
         for end in SENTENCE_END.finditer(said):
             ends, last = ends + 1, end.end()
-        return cls(ends + (last < len(said)), sum(1 for _ in FIGURE.finditer(said)))
+        return cls(ends + (last < len(said)), len(FIGURE.findall(said)))
 
     def __add__(self, other: Amount) -> Amount:
         return Amount(self.sentences + other.sentences, self.figures + other.figures)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from stillme.figures.comparing import agrees
 from stillme.figures.quantity import Quantity
 from stillme.grounding.statements import CLAUSE_MARKS, Statement, cues
-from stillme.languages import word_set
+from stillme.languages import compiled, word_set
 
 __all__ = ["DECIDING", "differs_only", "is_in_order"]
 
@@ -105,9 +105,14 @@ def _run(said: Sequence[_Unit], stated: Sequence[_Unit]) -> list[int]:
     return found
 
 
+@compiled
+def _joints() -> frozenset[str]:
+    return word_set("grammar", "segment_words") | CLAUSE_MARKS
+
+
 def _clauses(source: Statement) -> Iterator[list[_Unit]]:
     """What stands behind each mark or joining word of a statement, to its end."""
-    lowers, joints = source.reading.text.lowers, word_set("grammar", "segment_words") | CLAUSE_MARKS
+    lowers, joints = source.reading.text.lowers, _joints()
     for i in range(source.first + 1, source.last):
         if lowers[i - 1] in joints:
             yield list(_units(source, range(source.first, i)))

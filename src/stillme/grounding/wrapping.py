@@ -85,8 +85,8 @@ def claim_lexicon() -> Lexicon:
 
 
 @compiled
-def _words(name: str) -> frozenset[str]:
-    return frozenset(load("claims")[name].replace("_", " ").split())
+def _words(*names: str) -> frozenset[str]:
+    return frozenset(word for name in names for word in load("claims")[name].replace("_", " ").split())
 
 
 @compiled
@@ -105,6 +105,11 @@ def nature_words() -> frozenset[str]:
     return _words("nature")
 
 
+@compiled
+def _turning() -> frozenset[str]:
+    return word_set("polarity", "negation") | _words("reversing", "saying_no")
+
+
 def may_assent(draft: Text, first: int, last: int) -> bool:
     """Whether tokens may be read as a yes or a no."""
     denies = any(lower in word_set("polarity", "negation") for lower in draft.lowers[first:last])
@@ -114,7 +119,7 @@ def may_assent(draft: Text, first: int, last: int) -> bool:
 def turns(draft: Text, first: int, last: int) -> bool:
     """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'; 'There is no doubt' turns nothing."""
     lowers = draft.lowers[first:last]
-    turning = word_set("polarity", "negation") | _words("reversing") | _words("saying_no")
+    turning = _turning()
     return sum(lower in turning for lower in lowers) % 2 == 1 or any(lower in _words("conditions") for lower in lowers)
 
 
@@ -430,7 +435,7 @@ class Wrapping:
         A Vietnamese label may share a syllable with the sources, and has a capital only at its start.
         """
         accented = any(name.accented for name in names)
-        turning = word_set("polarity", "negation") | _words("reversing") | _words("saying_no")
+        turning = _turning()
         matter = [name.stem in self.known.stems or name.stem in self.asked.stems for name in names]
         capital = [name.capital or name.lower in _words("speakers") for name in names]
         if any(name.lower in turning or name.lower in _words("stating") for name in names):
@@ -450,8 +455,8 @@ class Wrapping:
                 return at + 1 if spoken and at + 1 < last else 0
             if not self._is_about_exchange(at):
                 return 0
-            spoken = spoken or (self._speaks(at) and lowers[at] in _words("exchange") | _words("numbered"))
-            personal = personal or lowers[at] in _words("persons") | _words("attributing")
+            spoken = spoken or (self._speaks(at) and lowers[at] in _words("exchange", "numbered"))
+            personal = personal or lowers[at] in _words("persons", "attributing")
         return 0
 
     def _complement(self, first: int, last: int) -> int:
@@ -596,7 +601,7 @@ class Wrapping:
     def _is_meant(self, i: int) -> bool:
         """Whether somebody is spoken of and not to, as in 'for the two of you'."""
         addressed = _words("addressed")
-        return self.draft.lowers[i] in addressed and self.draft.lowers[i - 1] in _words("governing") | addressed
+        return self.draft.lowers[i] in addressed and self.draft.lowers[i - 1] in _words("governing", "addressed")
 
     def _attribution(self, start: int, end: int) -> Match | None:
         """What behind a comma or in brackets only says where it stands: '…, says the source.', '(see the passage above)'."""

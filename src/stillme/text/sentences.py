@@ -81,7 +81,8 @@ def _stop_cuts(text: Text, marked: Mapping[int, int]) -> set[int]:
 
 def _picture_cuts(text: Text) -> set[int]:
     """The tokens behind a picture that ends a sentence as a full stop does: one with a capital follows it."""
-    if text.raw.isascii() or not any(map(is_picture, set(map(TEXT, text.words)))):
+    signs = set() if text.raw.isascii() else {token for token in map(TEXT, text.words) if len(token) == 1}
+    if not any(map(is_picture, signs)):
         return set()
     behind = (i for i in range(1, len(text.words)) if text.words[i].capital and text.gaps[i].strip() == "")
     return {i for i in behind if text.gaps[i] and is_picture(text.words[i - 1].text)}

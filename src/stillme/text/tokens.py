@@ -11,12 +11,11 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 from itertools import accumulate
 from operator import attrgetter, itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from stillme.languages import remembered, word_rules
 from stillme.lazy import lazy
@@ -176,8 +175,7 @@ def within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
     return at > 0 and offset < spans[at - 1][1]
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence (or line, list item, table row): token range and character range of its text."""
 
     first: int

@@ -195,6 +195,8 @@ def _in_thread(call: Callable[[], Any], timeout_s: float) -> tuple[Any, str | No
 
 def _checked(result: object, *, foreign: bool) -> list[Finding]:
     """The findings a validator returned, or none if what it returned is anything else."""
+    if type(result) is Finding and not foreign:
+        return [result]
     given = result if isinstance(result, list | tuple) else [result]
     made = [f for f in given if isinstance(f, Finding)]
     if len(made) != len(given):

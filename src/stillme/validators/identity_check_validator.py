@@ -101,6 +101,8 @@ class IdentityCheckValidator(Observer):
 
 def _selling(draft: Text, suspicions: Sequence[Suspicion], passages: Sequence[Text]) -> list[Suspicion]:
     """The suspicions that are the writer's own words and not what a passage says."""
+    if not suspicions:
+        return []
     voice, sources = Voice(draft), [frozenset(passage.folded) for passage in passages]
     own = [s for s in suspicions if own_words(voice, s.sentence) and offers(draft, s.sentence)]
     return [s for s in own if not _is_reported(draft, s.sentence, sources)]
