@@ -39,20 +39,20 @@ NAMES: Final = frozenset(("", "number", "version", "code"))
 
 def agrees(claim: Quantity, source: Quantity) -> bool:
     """Whether the source's figure states the claim's: equal by value, rounded right, or the finer date."""
-    dimensions = claim.dimension, source.dimension
-    if claim.dimension == source.dimension:
-        compare = SAME_DIMENSION.get(claim.dimension)
+    mine, theirs = claim.dimension, source.dimension
+    if mine == theirs:
+        compare = SAME_DIMENSION.get(mine)
         if compare:
             return compare(claim, source)
         if _values_agree(claim, source, claim.values, source.values):
             return True
-    elif "count" in dimensions and _bare_agrees(claim, source):
+    elif (mine == "count" or theirs == "count") and _bare_agrees(claim, source):
         return True
     if claim.dates and source.dates:
         return dates_agree(claim.dates, source.dates)
-    if "score" in dimensions:
+    if mine == "score" or theirs == "score":
         return _score_agrees(claim, source)
-    may_be_other = claim.also or source.also or "ordinal" in dimensions
+    may_be_other = claim.also or source.also or mine == "ordinal" or theirs == "ordinal"
     return _other_readings_agree(claim, source) if may_be_other else False
 
 

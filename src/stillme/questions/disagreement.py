@@ -8,9 +8,10 @@ training/fit_conflicts.py and stand in languages/conflicts.yaml.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import chain, combinations, product
 from typing import Final
 
@@ -46,6 +47,8 @@ NEAR: Final = 5
 FAR: Final = 30.0
 
 Pair = tuple[PossibleAnswer, PossibleAnswer]
+States = Callable[[PossibleAnswer, int], bool]
+"""Whether a passage may state the figure of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +104,18 @@ def candidate_rivals(
     """Every two answers of different sources that may disagree, with their features; with a measure, those that may reach it."""
     sources = [p.source_id for p in library.passages]
     likely = sorted(read, key=lambda n: (-read[n][0].log_odds, n))[:MOST_PASSAGES]
+    states = cache(partial(_states, library))  # an answer meets several others of the same passage
     for one, other in combinations(sorted(likely), 2):
         if sources[one] != sources[other]:
-            yield from _between(library, read[one], read[other], measure)
+            yield from _between(library, read[one], read[other], measure, states)
 
 
 def _between(
-    library: Library, ours: Sequence[PossibleAnswer], others: Sequence[PossibleAnswer], measure: Scale | None
+    library: Library,
+    ours: Sequence[PossibleAnswer],
+    others: Sequence[PossibleAnswer],
+    measure: Scale | None,
+    states: States,
 ) -> Iterator[tuple[Pair, tuple[float, ...]]]:
     """The candidates among the answers of two passages."""
     agreed: float | None = None
@@ -120,7 +128,7 @@ def _between(
         lower, higher = sorted((mine.log_odds, theirs.log_odds))
         if measure is not None and measure.weights[0] * lower + measure.weights[1] * higher < least:
             continue
-        pair = _differing(library, mine, theirs)
+        pair = _differing(library, mine, theirs, states)
         if pair is not None and not _may_nest(mine, statements[0]) and not _two_matters(library, *pair):
             agreed = _agreed(ours, others) if agreed is None else agreed
             yield pair, (lower, higher, *statements, *_compared(*pair, agreed - lower))
@@ -157,11 +165,14 @@ def _equal(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
 # whether two answers differ
 
 
-def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -> Pair | None:
+def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer, states: States) -> Pair | None:
     """The two answers, without what they have in common; None if they do not differ, or a passage holds both."""
     one, other = mine.span.said, theirs.span.said
     if isinstance(one, Quantity) and isinstance(other, Quantity):
-        return (mine, theirs) if _figures_differ(library, mine, theirs, one, other) else None
+        differ = rivals(one, other) and rivals(other, one)
+        return (
+            (mine, theirs) if differ and not states(mine, theirs.passage) and not states(theirs, mine.passage) else None
+        )
     if library.readings[mine.passage].language != library.readings[theirs.passage].language:
         return None  # a name or a phrase may be translated
     if isinstance(one, Name) and isinstance(other, Name):
@@ -172,17 +183,12 @@ def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer) -
     return None if pair is None or _meet(*pair) or _mentioned(*pair) >= 1 else pair
 
 
-def _figures_differ(
-    library: Library, mine: PossibleAnswer, theirs: PossibleAnswer, one: Quantity, other: Quantity
-) -> bool:
-    """Whether both say another value, and neither passage states the other's anywhere; tables of figures are not compared."""
-    if not (rivals(one, other) and rivals(other, one)):
-        return False
-    for quantity, passage in ((one, theirs.passage), (other, mine.passage)):
-        stated = [*library.readings[passage].quantities, *library.headings[passage].quantities]
-        if len(stated) > MOST_FIGURES or any(agrees(quantity, q) or agrees(q, quantity) for q in stated):
-            return False
-    return True
+def _states(library: Library, answer: PossibleAnswer, passage: int) -> bool:
+    """Whether a passage may state the figure of an answer anywhere: tables of figures are not compared."""
+    figure, stated = answer.span.said, [*library.readings[passage].quantities, *library.headings[passage].quantities]
+    if len(stated) > MOST_FIGURES or not isinstance(figure, Quantity):
+        return True
+    return any(agrees(figure, q) or agrees(q, figure) for q in stated)
 
 
 def _holds_name(library: Library, passage: int, name: Name) -> bool:
