@@ -40,7 +40,7 @@ from stillme.grounding.talk import (
 from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
-from stillme.questions.ambiguity import Ambiguity, Option, find_ambiguity
+from stillme.questions.ambiguity import Ambiguity, Option, find_ambiguity, find_picked
 from stillme.questions.answer_language import requested_language
 from stillme.questions.conflicts import PassageConflict, find_conflicts
 from stillme.questions.need import Need, need_of
@@ -178,11 +178,21 @@ class Evidence:
 
     @property
     def ambiguity(self) -> Ambiguity | None:
-        """Why the question cannot be answered as it stands, if so: by rule, or before a draft is there as the model reads it."""
-        read = self.question_reading if self._shelf.ambiguity is None else None
+        """Why the question cannot be answered as it stands, if so: by rule, by what the draft picks, or without one by the model."""
+        found = self._shelf.ambiguity
+        if found is None and self.has_draft:
+            return self._picked
+        read = self.question_reading if found is None else None
         if read is None or not read.is_open:
-            return self._shelf.ambiguity
+            return found
         return Ambiguity("readings", tuple(Option(text, ()) for text in read.readings))
+
+    @lazy
+    def _picked(self) -> Ambiguity | None:
+        """Several things of which the draft picks one although the question names none."""
+        whole = Sentence(0, len(self.draft), 0, len(self.draft.raw))
+        draft = Reading(self.draft, [whole], self.draft_language, frozenset()).statements[0]
+        return find_picked(self.query, self.conversation, draft, self.library)
 
     @lazy
     def question_reading(self) -> QuestionReading | None:

@@ -7,6 +7,7 @@ import pytest
 from stillme.contract import RetrievedPassage
 from stillme.evidence import Evidence
 from stillme.validators.ambiguous_query import AmbiguousQuery
+from tests.validators.asking_back import CLEAR, FOUND, NOT_FOUND, Case
 from tests.validators.support import PASSED, SKIPPED, flagged, observe
 
 PLANS = "The Basic plan costs $9 per month. The Pro plan costs $29 per month. The Max plan costs $99 per month."
@@ -90,3 +91,27 @@ def test_one_name_for_several_things() -> None:
 def test_a_reference_without_any_context() -> None:
     """Nothing to resolve it by: no conversation, no passage."""
     assert observe(AmbiguousQuery(), Evidence.of("When was it built?")) == OPEN
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in FOUND])
+def test_a_draft_that_picks_in_silence(case: Case) -> None:
+    """The passages give several things what is asked, and the draft says it of one."""
+    assert _observed(case) == OPEN
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in NOT_FOUND])
+@pytest.mark.xfail(strict=True, reason="the limits of what is found, as docs/validators/AmbiguousQuery.md tells them")
+def test_a_draft_that_picks_unseen(case: Case) -> None:
+    """What a reader would ask back, and these rules do not see."""
+    assert _observed(case) == OPEN
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CLEAR])
+def test_a_question_that_looks_alike_and_is_clear(case: Case) -> None:
+    """Named, told before, the same for all of them, or answered for each."""
+    assert _observed(case) == PASSED
+
+
+def _observed(case: Case) -> list[tuple[str, str | None]]:
+    evidence = Evidence.of(case.query, case.draft, case.passages, conversation=case.conversation)
+    return observe(AmbiguousQuery(), evidence)

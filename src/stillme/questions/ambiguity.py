@@ -7,23 +7,30 @@ from dataclasses import dataclass
 from itertools import chain, takewhile
 from typing import Final, Literal
 
+from stillme.figures.comparing import agrees
+from stillme.figures.quantity import Quantity
+from stillme.figures.words import find_quantities
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
 from stillme.languages import compiled, load, word_set
 from stillme.questions.answers import words_typed
+from stillme.questions.side_by_side import Cell, Said, apart, is_beside, picked_cells
 from stillme.text.lexicon import Lexicon
 from stillme.text.names import Name, capitalised_words, find_names
 from stillme.text.sentences import split
-from stillme.text.tokens import CONTENT, FOLDED, LOWER, STEM, Sentence, Text, Word, fold
+from stillme.text.tokens import CONTENT, LOWER, Sentence, Text, Word, fold
 
-__all__ = ["Ambiguity", "Option", "find_ambiguity"]
+__all__ = ["Ambiguity", "Option", "find_ambiguity", "find_picked"]
 
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
 LONGEST_TITLE: Final = 2
 DEFINED_WITHIN: Final = 8
 DEFINING_WORDS: Final = 5
+ONE_WORD: Final = 1
+KIND_WORDS: Final = 3
+"""So many words may stand before a name and say its kind."""
 SAYS_WHAT: Final = 2
 """A sentence with so many words of content says what it is about."""
 
@@ -34,11 +41,13 @@ class Option:
 
     label: str
     parts: tuple[str, ...]
+    any_part: bool = False
+    """Whether each of the words names it, as those of a description do, and not only all of them together."""
 
     def named_in(self, text: Text) -> bool:
-        """Whether the text names it: all the words that tell it from the others stand there."""
+        """Whether the text names it: the words that tell it from the others stand there."""
         words, parts = (text.lowers, self.parts) if text.accented else (text.folded, tuple(map(fold, self.parts)))
-        return all(part in words for part in parts)
+        return (any if self.any_part else all)(part in words for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +76,10 @@ def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) 
         return None
     options = _options(query, library, reference is not None)
     if reference is None:
-        return _one_of(query, options) or _namesakes(query, library.passages)
+        return _one_of(query, options) or _namesakes(query, conversation, library.passages)
     if options or not library.passages:
         return Ambiguity("reference", options, reference)
-    return _namesakes(query, library.passages)
+    return _namesakes(query, conversation, library.passages)
 
 
 def _one_of(query: Text, options: Sequence[Option]) -> Ambiguity | None:
@@ -101,6 +110,23 @@ def _reference(query: Text) -> str | None:
     return query.slice(match.first, match.last) if query.words[match.last - 1].word else query.words[match.first].text
 
 
+def find_picked(query: Text, conversation: Sequence[Text], draft: Statement, library: Library) -> Ambiguity | None:
+    """Which of several things the draft picks by its figures, although neither the question nor a turn before it names one."""
+    cues = _lexicon().names(query)
+    asked = draft.quantities and find_quantities(query, draft.reading.language)
+    if "several" in cues or not draft.quantities or (asked and "reference" not in cues):
+        return None
+    options = tuple(_cell_option(cell, label) for cell, label in picked_cells(query, conversation, draft, library))
+    return _one_of(query, tuple(dict.fromkeys(options))) or _picked_namesake(query, conversation, draft, library)
+
+
+def _cell_option(cell: Cell, label: Said) -> Option:
+    """The thing that a figure is given for."""
+    words = cell.text.words
+    first = next((i for i in cell.tokens if words[i].stem in label.words), cell.tokens[0])
+    return Option(cell.text.slice(first, cell.tokens[-1] + 1), label.lowers)
+
+
 # several things of one kind
 
 
@@ -108,19 +134,41 @@ def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option,
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
     asked, kinds = _question_stems(query, library), _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
+    stating: dict[tuple[str, ...], Statement] = {}
     heads: dict[str, set[tuple[str, ...]]] = {}
     for statement, subject in _subjects(library, asked, by_reference):
         head, option = _head_and_option(statement, subject, asked, kinds, by_reference)
         if option is not None:
             found.setdefault(option.parts, option)
+            stating.setdefault(option.parts, statement)
             heads.setdefault(head, set()).add(option.parts)
     family = max(heads.values(), key=len, default=set())
     options = [o for parts, o in found.items() if parts in family]
     if len(options) < 2 or any(o.named_in(query) for o in options) or _asks_for_all(query, heads):
         return ()
+    statements = [stating[option.parts] for option in options]
+    if _agree(statements) or _tell_apart(query, statements):
+        return ()
     if not by_reference and not _speaks_of_kind(asked, heads, library):
         return ()
     return tuple(options[:MOST_OPTIONS])
+
+
+def _agree(statements: Sequence[Statement]) -> bool:
+    """Whether all of them state the same figures, so that it is the same which of them is meant."""
+    first, *others = ([q for q in s.quantities if q.dimension != "label"] for s in statements)
+    return first != [] and all(_same_figures(first, other) and _same_figures(other, first) for other in others)
+
+
+def _tell_apart(query: Text, statements: Sequence[Statement]) -> bool:
+    """Whether a figure of the question is said of some of the things and not of the others: 'the course on Wednesday'."""
+    asked = find_quantities(query, statements[0].reading.language)
+    said = [[any(agrees(q, other) for other in s.quantities) for s in statements] for q in asked]
+    return any(any(row) and not all(row) for row in said)
+
+
+def _same_figures(some: Sequence[Quantity], others: Sequence[Quantity]) -> bool:
+    return all(any(agrees(one, other) for other in others) for one in some)
 
 
 def _subjects(library: Library, asked: set[str], by_reference: bool) -> Iterator[tuple[Statement, Name]]:
@@ -236,41 +284,101 @@ def _shared_word(query: Text, options: Sequence[Option]) -> str:
 # one name for several things
 
 
-def _namesakes(query: Text, passages: Sequence[Passage]) -> Ambiguity | None:
+def _namesakes(query: Text, conversation: Sequence[Text], passages: Sequence[Passage]) -> Ambiguity | None:
     """A name of the question that two sources give to different things, when nothing else in the question tells which."""
     if len(passages) < 2:
         return None
     for name in _names_in(query):
-        holders = [(p, d) for p in passages if (d := _described(p, name))]
-        sources, things = {p.source_id for p, _ in holders}, {d for _, d in holders}
-        if min(len(sources), len(things)) > 1 and not _is_told_which(query, name, [p for p, _ in holders]):
-            options = tuple(dict.fromkeys(Option(_label(p, name, d), tuple(d.split())) for p, d in holders))
-            return Ambiguity("namesakes", options[:MOST_OPTIONS], query.slice(name.first, name.last))
+        things = _things(name, passages)
+        if len({p.source_id for p, _ in things}) > 1 and not _is_told_which(query, name, conversation, things):
+            return Ambiguity("namesakes", _described_options(name, things), query.slice(name.first, name.last))
     return None
 
 
-def _is_told_which(query: Text, name: Name, passages: Sequence[Passage]) -> bool:
-    """Whether one of the passages has more of the other words of the question."""
-    rest = {word.stem for word in (*query.content(0, name.first), *query.content(name.last))}
-    return len({len(rest.intersection(map(STEM, passage.text.words))) for passage in passages}) > 1
+def _described_options(name: Name, things: Sequence[tuple[Passage, Said]]) -> tuple[Option, ...]:
+    """Each of the things by what is said of it alone."""
+    labels = apart([said for _, said in things])
+    found = (
+        Option(_label(passage, name, " ".join(said.lowers)), label.lowers, any_part=True)
+        for (passage, said), label in zip(things, labels, strict=True)
+    )
+    return tuple(dict.fromkeys(found))[:MOST_OPTIONS]
 
 
-def _described(passage: Passage, name: Name) -> str:
-    """What a passage says the name is: the qualifier of its title, or the words of its definition; '' if it does not say."""
+def _things(name: Name, passages: Sequence[Passage]) -> list[tuple[Passage, Said]]:
+    """The passages that say what the name is, if at least two of them say that it is something else."""
+    holders = [(p, said) for p in passages if (said := _described(p, name)).words]
+    for n, (passage, said) in enumerate(holders):
+        others = [(p, d) for p, d in holders[n + 1 :] if _are_different(said, d)]
+        if others:
+            return [(passage, said), *others]
+    return []
+
+
+def _are_different(one: Said, other: Said) -> bool:
+    """Whether two descriptions have nothing in common, or are of two places of one kind."""
+    shared = one.shared(other)
+    if one.placed or other.placed:
+        return one.placed and other.placed and 0 < shared < min(len(one.words), len(other.words))
+    return shared == 0
+
+
+def _is_told_which(
+    query: Text, name: Name, conversation: Sequence[Text], things: Sequence[tuple[Passage, Said]], spare: int = 0
+) -> bool:
+    """Whether one of the passages has more of the other words of the question, or a turn tells which of the things is meant."""
+    rest = Said.by(query, [i for i in range(len(query)) if not name.first <= i < name.last])
+    texts = [passage.text for passage, _ in things]
+    shared = [rest.shared(Said.by(text, range(len(text)))) for text in texts]
+    if max(shared) - min(shared) > spare:
+        return True
+    labels = apart([said for _, said in things])
+    turns = [rest, *(Said.by(turn, range(len(turn))) for turn in conversation)]
+    return any(label.shared(turn) for label in labels for turn in turns)
+
+
+def _picked_namesake(query: Text, conversation: Sequence[Text], draft: Statement, library: Library) -> Ambiguity | None:
+    """A name of the question that two sources give to different things, each with a figure of the kind that the draft states."""
+    for name in _names_in(query):
+        things = [(p, said) for p, said in _things(name, library.passages) if _has_kind(draft, library, p)]
+        if len({p.source_id for p, _ in things}) > 1 and not _is_told_which(
+            query, name, conversation, things, ONE_WORD
+        ):
+            return Ambiguity("namesakes", _described_options(name, things), query.slice(name.first, name.last))
+    return None
+
+
+def _has_kind(draft: Statement, library: Library, passage: Passage) -> bool:
+    """Whether a passage states a figure of the draft, or another of its kind."""
+    stated = library.readings[library.passages.index(passage)].quantities
+    return any(agrees(q, other) or is_beside(q, other) for q in draft.quantities for other in stated)
+
+
+def _described(passage: Passage, name: Name) -> Said:
+    """What a passage says the name is: the qualifier of its title, or the words of its definition; nothing if it does not say."""
+    qualifier = _qualifier(passage.heading, name)
+    if qualifier:
+        return Said.by(passage.heading, [i for i, w in enumerate(passage.heading.folded) if w in qualifier.split()])
     told = (_defined(passage.text, sentence, name) for sentence in passage.sentences[:2])
-    return _qualifier(passage.heading, name) or next(filter(None, told), "")
+    return next((said for said in told if said.words), Said({}))
 
 
-def _defined(text: Text, sentence: Sentence, name: Name) -> str:
-    """What a sentence that opens with the name says it is."""
+def _defined(text: Text, sentence: Sentence, name: Name) -> Said:
+    """What a sentence that opens with the name says it is, or where."""
     start = sentence.first + (text.words[sentence.first].lower in word_set("ambiguity", "determiners"))
-    behind = start + len(name.parts)
-    if tuple(text.folded[start:behind]) != name.parts:
-        return ""
-    match = _lexicon().first(text, "definition", behind, sentence.last)
+    behind = next((i + len(name.parts) for i in range(start, start + KIND_WORDS) if _stands_at(text, i, name)), 0)
+    if not behind:
+        return Said({})
+    found = [m for m in _lexicon().find(text, behind, sentence.last) if m.name in ("definition", "placed")]
+    match = min(found, key=lambda m: m.first, default=None)
     if match is None or match.first - behind > DEFINED_WITHIN:
-        return ""
-    return " ".join(map(FOLDED, text.content(match.last, match.last + DEFINING_WORDS)))
+        return Said({})
+    content = [i for i in range(match.last, sentence.last) if text.words[i].content]
+    return Said.by(text, content[:DEFINING_WORDS], placed=match.name == "placed")
+
+
+def _stands_at(text: Text, at: int, name: Name) -> bool:
+    return tuple(text.folded[at : at + len(name.parts)]) == name.parts
 
 
 def _qualifier(heading: Text, name: Name) -> str:
