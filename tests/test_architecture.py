@@ -310,6 +310,7 @@ TESTED_BY: dict[str, str] = {
     "console/verdict_view.py": "console/test_try_it.py",
     "console/words.py": "console/test_shell.py",
     "service/chat_stream.py": "console/test_chat.py",
+    "service/records.py": "console/test_traces.py",
     "service/documents.py": "console/test_chat.py",
     "service/inside.py": "console/test_shell.py",
     "service/policies.py": "console/test_policy.py",

@@ -7,7 +7,7 @@ It runs the package as it is installed: what is fitted is what is shipped.
 
 Nothing it is fitted on was trained on: the held-back documents in two worlds (`training/written/held.jsonl`), and rows of public sets,
 of the half of their documents that `benchmarks.grounding --half choosing` names. Every set counts the same; the documents in two worlds
-are three sets, by the languages of claim and sources, and count five times: what reads in them reads elsewhere, and the sets gain by it, too.
+are three sets, by the languages of claim and sources, and count five times: what reads in them reads elsewhere, and the sets gain, too.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
 from stillme.grounding.question_reading import QuestionReading, read_question
 from stillme.grounding.references import Reference, find_references
-from stillme.grounding.similarity import Embed, similarities
+from stillme.grounding.similarity import Embed, legible, similarities
 from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.talk import (
     behind_foreign_lead,
@@ -199,7 +199,8 @@ class Evidence:
         """What the model makes of a question of fact before there is a draft; None without a model."""
         if self.has_draft or self.embed is None or not self.need.source_required or not self.passages:
             return None
-        return read_question(self.query, self.query_language, self._shelf.library)
+        query = legible(self.query, self.passages, self.query_language)
+        return read_question(query, self.query_language, self._shelf.library)
 
     # the draft
 

@@ -118,12 +118,12 @@ def test_what_refers_back_comes_with_what_it_refers_to() -> None:
     """ "It" behind another sentence would be another thing."""
     question = "How much does express shipping cost?"
     below_a_question = answer(question, SHOP)
-    text = "Express shipping is by courier. It costs 12 dollars. Parcels are insured."
+    text = "The Oak lodge stands by the lake. It costs 90 euros a night. Dogs are welcome."
 
-    behind_a_sentence = answer(question, (text,))
+    behind_a_sentence = answer("How much does the Oak lodge cost a night?", (text,))
 
     assert "How much is express shipping? It costs 12 dollars and takes one day. [3]" in below_a_question
-    assert behind_a_sentence.startswith("Express shipping is by courier. [1] It costs 12 dollars. [1]")
+    assert behind_a_sentence.startswith("The Oak lodge stands by the lake. [1] It costs 90 euros a night. [1]")
     assert verdict(question, below_a_question, SHOP).decision == "answer"
 
 

@@ -65,7 +65,7 @@ def answered(guard: Guarding, *texts: str, call: str = "call-1", **more: Any) ->
         pytest.param("enforce", [UNCITED, " ", TRUE], "GUARDRAIL_INTERVENED", [CITED, " ", TRUE], id="each text keeps its place"),
         pytest.param("enforce", [TRUE, FALSE], "BLOCKED", None, id="the strictest of several decides"),
         pytest.param("enforce", [], "NONE", None, id="an answer without text passes"),
-        pytest.param("warn", [FALSE], "GUARDRAIL_INTERVENED", [f"{FALSE}\n\nPlease note: this answer was not fully verified. A figure in the answer stands in none of the documents. Part of the answer sounds surer than its support is. The drafted answer contradicts the documents."], id="warn adds the disclaimer"),
+        pytest.param("warn", [FALSE], "GUARDRAIL_INTERVENED", [f"{FALSE}\n\nPlease note: this answer was not fully verified. A figure in the answer stands in none of the documents. The drafted answer contradicts the documents."], id="warn adds the disclaimer"),
         pytest.param("monitor", [FALSE], "NONE", None, id="monitor never blocks"),
     ],
 )  # fmt: skip
