@@ -23,7 +23,7 @@ WINDOW_TOKENS_AT_ONCE = 2400
 MOST_OTHERS, LEAST_OTHERS = 32, 2
 STRANGE_CLAIMS = 5
 # How many of the claims that are made of others a document has in one epoch.
-MOST_MADE = 5
+MOST_MADE = 7
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 from stillme.models.matches import matches_of
 from stillme.models.words import END, START, words
 from training.examples import CONTRADICTED, LABELS, SUPPORTED, UNSUPPORTED, Example
+from training.reading.swaps import swapped
 from training.text import sentences
 
 QUESTIONS = ("answerable", "unanswerable", "ambiguous")
@@ -20,6 +21,7 @@ MOST_WINDOW, MOST_CLAIM = 398, 110
 LEAST_COPIED, MOST_COPIED = 5, 30
 MADE_WEIGHT = 0.6
 MOST_COPIES = 4
+MOST_SWAPPED = 6
 STOPS = (". ", "; ")
 JOINTS = {"en": (*STOPS, ", and "), "vi": (*STOPS, ", và ")}
 # Words that a sentence begins with and that have a small letter elsewhere: of others nobody knows.
@@ -125,6 +127,7 @@ def written(path: Path, copies: bool = True) -> Iterator[tuple[Read, Read | None
         if copies and len(made) == 2:
             _add_copies(made, contexts, document["id"])
             _add_joined(made, claims, labels, document["id"])
+            _add_swapped(made, contexts, document["id"])
         yield made[0], made[1] if len(made) == 2 else None
 
 
@@ -141,6 +144,35 @@ def _add_copies(made: Sequence[Read], contexts: Sequence[Any], name: str) -> Non
                 label = LABELS.index("supported" if holds else "not_supported")
                 spans: list[Sequence[int]] | None = [] if holds else None
                 made[world].asked.insert(at, asked_of(as_read(text), label, spans, weight=MADE_WEIGHT, is_made=True))
+
+
+def _add_swapped(made: Sequence[Read], contexts: Sequence[Any], name: str) -> None:
+    """Sentences of the sources with two things exchanged; what both worlds say stands beside them as it is, and is right in both."""
+    chance = random.Random(name)
+    texts = [[s["text"][a:b] for s in context for a, b in sentences(s["text"])] for context in contexts]
+    at = sum(not asked.is_question for asked in made[0].asked)
+    for own, other in ((0, 1), (1, 0)):
+        fit = [t for t in texts[own] if LEAST_COPIED <= len(t.split()) <= MOST_COPIED]
+        for text in chance.sample(fit, len(fit))[:MOST_SWAPPED]:
+            found = swapped(text, [t for t in texts[own] if t != text], chance)
+            is_shared = text in texts[other]
+            if found is None or (is_shared and own):
+                continue
+            # What a sentence of one world says the other way round may be just what the other world says.
+            wrong = [CONTRADICTED, CONTRADICTED if is_shared else None] if own == 0 else [None, CONTRADICTED]
+            _insert(made, at, found.text, wrong, found.spans)
+            if is_shared:
+                _insert(made, at, text, [SUPPORTED, SUPPORTED], ())
+
+
+def _insert(
+    made: Sequence[Read], at: int, text: str, labels: Sequence[str | None], spans: Sequence[Sequence[int]]
+) -> None:
+    """A claim that was made, in each world; where its label is not known it teaches nothing."""
+    for world, label in zip(made, labels, strict=True):
+        number = UNKNOWN if label is None else LABELS.index(label)
+        own = None if label is None else spans
+        world.asked.insert(at, asked_of(as_read(text), number, own, weight=MADE_WEIGHT, is_made=True))
 
 
 def _add_joined(made: Sequence[Read], claims: Sequence[Any], labels: Sequence[Sequence[str]], name: str) -> None:
