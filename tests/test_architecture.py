@@ -279,6 +279,7 @@ TESTED_BY: dict[str, str] = {
     "storage/audit/database.py": "audit/test_store.py",
     "storage/knowledge/postgres.py": "storage/knowledge/test_engines.py",
     "storage/knowledge/sqlite.py": "storage/knowledge/test_engines.py",
+    "storage/knowledge/base.py": "storage/knowledge/test_engines.py",
     "storage/knowledge/store.py": "storage/knowledge/test_engines.py",
     "storage/postgres.py": "storage/audit/test_postgres.py",
     # against the real packages, by make test-clients

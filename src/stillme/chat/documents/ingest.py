@@ -19,7 +19,8 @@ from stillme.chat.documents.extracts import clean
 from stillme.chat.documents.file_formats import READERS_VERSION, SUFFIXES, ReadingLimits, read_bytes, read_document
 from stillme.errors import BackendError, InputError, shown
 from stillme.grounding.similarity import Embed
-from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
+from stillme.storage.knowledge.base import KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Document
 
 __all__ = ["Failure", "IngestReport", "Progress", "embedded_text", "ingest"]
 
