@@ -70,16 +70,22 @@ def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) 
     cues = _lexicon().names(query)
     if "broad" in cues and not conversation and _is_broad(query) and not _names_in(query):
         return Ambiguity("broad")
-    reference = None if "expletive" in cues or "reference" not in cues else _reference(query)
-    is_resolved = reference is not None and any(turn.content() for turn in conversation)
-    if is_resolved or "several" in cues:
+    if "several" in cues:
         return None
-    options = _options(query, library, reference is not None)
+    reference = _reference(query) if "reference" in cues and "expletive" not in cues else None
     if reference is None:
-        return _one_of(query, options) or _namesakes(query, conversation, library.passages)
-    if options or not library.passages:
-        return Ambiguity("reference", options, reference)
-    return _namesakes(query, conversation, library.passages)
+        meant = _one_of(query, _options(query, library, by_reference=False))
+    elif any(turn.content() for turn in conversation):
+        return None
+    else:
+        meant = _referred_to(reference, query, library)
+    return meant or _namesakes(query, conversation, library.passages)
+
+
+def _referred_to(reference: str, query: Text, library: Library) -> Ambiguity | None:
+    """A pronoun may mean any of several things, or anything where there are no passages."""
+    options = _options(query, library, by_reference=True)
+    return Ambiguity("reference", options, reference) if options or not library.passages else None
 
 
 def _one_of(query: Text, options: Sequence[Option]) -> Ambiguity | None:
@@ -130,7 +136,7 @@ def _cell_option(cell: Cell, label: Said) -> Option:
 # several things of one kind
 
 
-def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option, ...]:
+def _options(query: Text, library: Library, *, by_reference: bool) -> tuple[Option, ...]:
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
     asked, kinds = _question_stems(query, library), _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
@@ -248,16 +254,23 @@ def _head_and_option(
     inside = [i for i in range(subject.first, last) if words[i].word or words[i].number]
     if by_reference:
         return "", Option(text.slice(subject.first, last), tuple(words[i].lower for i in inside))
+    head: int | None
     if last < statement.last and words[last].lower in kinds and not words[last].capital:
         head, last = last, last + 1
     else:
-        before = range(statement.first, subject.first)
-        own = inside[:1] if len(inside) > 1 else []
-        head = next((i for i in chain(inside, before) if words[i].stem in asked), next(iter(own), -1))
+        head = _head_of_name(statement, subject, inside, asked)
     parts = tuple(words[i].lower for i in inside if i != head)
-    if head < 0 or not parts:
+    if head is None or not parts:
         return "", None
     return words[head].stem, Option(text.slice(subject.first, last), parts)
+
+
+def _head_of_name(statement: Statement, subject: Name, inside: Sequence[int], asked: set[str]) -> int | None:
+    """The word of a name, or before it, that the question uses; else its first word, where it has several."""
+    words = statement.reading.text.words
+    before = range(statement.first, subject.first)
+    own = inside[0] if len(inside) > 1 else None
+    return next((i for i in chain(inside, before) if words[i].stem in asked), own)
 
 
 def _asks_for_all(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:

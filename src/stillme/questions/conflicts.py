@@ -6,7 +6,7 @@ Statements are compared only where they share words that are not everywhere, so 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -200,11 +200,14 @@ def _disagreement(found: Alignment) -> Objection | None:
     if kinds & DIFFERENT_SUBJECT:
         return _other_name(found) if kinds == {"name"} and not found.claim.quantities else None
     objection = next((o for o in found.objections if o.kind in DISAGREES), None)
-    if objection is None or (objection.kind == "figure" and not _figures_disagree(found)):
-        return None
-    if _speaks_of_another(found) or not _is_covered(found, _rest(found, objection)):
-        return None
-    return objection
+    return objection if objection and _speak_of_one_thing(found, objection) else None
+
+
+def _speak_of_one_thing(found: Alignment, objection: Objection) -> bool:
+    """Whether the statements tell of the same thing that to which one objects."""
+    if objection.kind == "figure" and not _figures_disagree(found):
+        return False
+    return not _speaks_of_another(found) and _is_covered(found, _rest(found, objection))
 
 
 def _figures_disagree(found: Alignment) -> bool:
@@ -219,10 +222,15 @@ def _is_covered(found: Alignment, words: Sequence[int]) -> bool:
 
 def _speaks_of_another(found: Alignment) -> bool:
     """'Adults pay 12' and 'children pay 8': each has a word of its own where the other has another."""
-    light, own, words = cues().words("light"), found.claim.reading.text.words, found.best.reading.text.words
-    mine = [i for i in found.missing if not _in_figure(found.claim, i) and own[i].lower not in light]
-    extra = [j for j in found.best.content if words[j].stem not in found.claim.stems and words[j].lower not in light]
-    return bool(mine) and any(not _in_figure(found.best, j) for j in extra)
+    words = found.best.reading.text.words
+    extra = [j for j in found.best.content if words[j].stem not in found.claim.stems]
+    return _has_telling(found.claim, found.missing) and _has_telling(found.best, extra)
+
+
+def _has_telling(statement: Statement, tokens: Iterable[int]) -> bool:
+    """Whether one of the words says something by itself, and is no part of a figure."""
+    light, words = cues().words("light"), statement.reading.text.words
+    return any(words[i].lower not in light and not _in_figure(statement, i) for i in tokens)
 
 
 def _in_figure(statement: Statement, token: int) -> bool:
@@ -247,16 +255,20 @@ def _other_name(found: Alignment) -> Objection | None:
 
 def _same_matter(found: Alignment, mine: Reading, theirs: Reading, objection: Objection) -> bool:
     """The same time and the same subject: figures of two years, or of two things, do not contradict each other."""
-    dates = {q.first for q in found.claim.quantities if q.dimension == "date"}
-    differing = [o.first in dates for o in found.objections if o.kind == "figure"]
-    if any(differing) and not all(differing):
+    if _two_times(found, mine, theirs, objection):
         return False
+    return not are_told_apart(_names(found.claim.reading, mine), _names(found.source, theirs))
+
+
+def _two_times(found: Alignment, mine: Reading, theirs: Reading, objection: Objection) -> bool:
+    """Whether figures are of two dates, or what they say is of two years, which may stand in the titles."""
+    dates = {q.first for q in found.claim.quantities if q.dimension == "date"}
+    if len({o.first in dates for o in found.objections if o.kind == "figure"}) > 1:
+        return True
     years = [years_of(heading.statements[0].quantities) for heading in (mine, theirs)]
     if objection.first not in dates:
         years = [years_of(found.claim.quantities) or years[0], years_of(found.best.quantities) or years[1]]
-    if are_told_apart(*years):
-        return False
-    return not are_told_apart(_names(found.claim.reading, mine), _names(found.source, theirs))
+    return are_told_apart(*years)
 
 
 def _names(reading: Reading, heading: Reading) -> set[str]:

@@ -169,18 +169,28 @@ def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer, s
     """The two answers, without what they have in common; None if they do not differ, or a passage holds both."""
     one, other = mine.span.said, theirs.span.said
     if isinstance(one, Quantity) and isinstance(other, Quantity):
-        differ = rivals(one, other) and rivals(other, one)
-        return (
-            (mine, theirs) if differ and not states(mine, theirs.passage) and not states(theirs, mine.passage) else None
-        )
+        return (mine, theirs) if _are_rivals(one, other) and not _is_stated(mine, theirs, states) else None
     if library.readings[mine.passage].language != library.readings[theirs.passage].language:
         return None  # a name or a phrase may be translated
     if isinstance(one, Name) and isinstance(other, Name):
         is_held = _holds_name(library, theirs.passage, one) or _holds_name(library, mine.passage, other)
-        pair = None if is_held else (mine, theirs)
-    else:
-        pair = _trimmed(mine, theirs)
+        return None if is_held else _without_meeting((mine, theirs))
+    return _without_meeting(_trimmed(mine, theirs))
+
+
+def _without_meeting(pair: Pair | None) -> Pair | None:
+    """Two names or phrases, unless they share a word or a meaning, or one is all in the passage of the other."""
     return None if pair is None or _meet(*pair) or _mentioned(*pair) >= 1 else pair
+
+
+def _are_rivals(one: Quantity, other: Quantity) -> bool:
+    """Whether each of two figures speaks against the other."""
+    return rivals(one, other) and rivals(other, one)
+
+
+def _is_stated(mine: PossibleAnswer, theirs: PossibleAnswer, states: States) -> bool:
+    """Whether one of the passages may state the figure of the other too."""
+    return states(mine, theirs.passage) or states(theirs, mine.passage)
 
 
 def _states(library: Library, answer: PossibleAnswer, passage: int) -> bool:

@@ -169,12 +169,17 @@ def _groups(figure: Quantity, library: Library) -> Iterator[list[Cell]]:
     """The rows of figures side by side that hold a figure."""
     places = [n for n, (_, s) in enumerate(library.places) if any(agrees(figure, q) for q in s.quantities)]
     for at in places[:MOST_PLACES]:
-        statement = library.places[at][1]
-        own = next(q for q in statement.quantities if agrees(figure, q))
-        row = [q for q in statement.quantities if q is own or is_beside(own, q)]
-        cells = _in_a_row(statement, row) if len(row) > 1 else _in_neighbours(library, at, own)
+        cells = _group(figure, library, at)
         if len(cells) > 1:
             yield cells[:MOST_CELLS]
+
+
+def _group(figure: Quantity, library: Library, at: int) -> list[Cell]:
+    """The figures beside one that a statement states: in the same statement, else in those near it."""
+    statement = library.places[at][1]
+    own = next(q for q in statement.quantities if agrees(figure, q))
+    row = [q for q in statement.quantities if q is own or is_beside(own, q)]
+    return _in_a_row(statement, row) if len(row) > 1 else _in_neighbours(library, at, own)
 
 
 def is_beside(own: Quantity, other: Quantity) -> bool:
