@@ -18,7 +18,7 @@ __all__ = ["Library", "PassageIndex", "indexes"]
 
 Readings = tuple[tuple[Reading, Reading], ...]
 """Of each passage its text and its heading, as they are read."""
-Key = TypeVar("Key", str, int)
+Key = TypeVar("Key", str, int, tuple[str, str])
 Places = dict[Key, tuple[int, ...]]
 
 
@@ -39,6 +39,11 @@ class PassageIndex:
     def meanings(self) -> Places[int]:
         """For each concept the places of the statements that express it, in order."""
         return _places(statement.concepts for _, statement in watched(self.places))
+
+    @lazy
+    def of_kind(self) -> dict[tuple[str, str], tuple[int, ...]]:
+        """For each kind of figure the places of the statements that hold one, in order."""
+        return _places({q.kind for q in statement.quantities} for _, statement in self.places)
 
     @lazy
     def accented_stems(self) -> list[tuple[str, str]]:
