@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, TypeVar
 
+from stillme.figures.comparing import BARE, agrees, sides
+from stillme.figures.quantity import Quantity
 from stillme.grounding.passage import MOST_BYTES, Passage
 from stillme.grounding.passage_cache import SizedCache
 from stillme.grounding.statements import Reading, Statement
@@ -44,6 +46,17 @@ class PassageIndex:
     def of_kind(self) -> dict[tuple[str, str], tuple[int, ...]]:
         """For each kind of figure the places of the statements that hold one, in order."""
         return _places({q.kind for q in statement.quantities} for _, statement in self.places)
+
+    @lazy
+    def _by_side(self) -> dict[str, tuple[int, ...]]:
+        """For each side by which figures may agree the places of the statements that hold one with it."""
+        return _places(frozenset().union(*map(sides, s.quantities)) for _, s in self.places)
+
+    def stating(self, figure: Quantity) -> list[int]:
+        """The places of the statements that state a figure, in order."""
+        by_side, wanted = self._by_side, sides(figure)
+        likely = range(len(self.places)) if BARE in wanted else sorted({p for side in (*wanted, BARE) for p in by_side.get(side, ())})
+        return [place for place in likely if any(agrees(figure, q) for q in self.places[place][1].quantities)]
 
     @lazy
     def accented_stems(self) -> list[tuple[str, str]]:

@@ -219,8 +219,7 @@ class _Rows:
         """The rows that hold one of the figures, each once."""
         places, known = self._library.places, set[tuple[int, Quantity]]()
         for figure in figures:
-            stating = [n for n, (_, s) in enumerate(places) if any(agrees(figure, q) for q in s.quantities)]
-            for at in stating[:MOST_PLACES]:
+            for at in self._library.shared.stating(figure)[:MOST_PLACES]:
                 own = next(q for q in places[at][1].quantities if agrees(figure, q))
                 if (at, own) in known:
                     continue
@@ -238,10 +237,12 @@ class _Rows:
     def _in_neighbours(self, at: int, own: Quantity) -> list[Cell]:
         """The figures of statements worded alike, near each other or in other passages."""
         places, mine = self._library.places, self._cell(at, own)
-        passage, cells = places[at][0], [mine]
+        passage, cells, stems = places[at][0], [mine], mine.said.words.keys()
         for n in self._library.shared.of_kind.get(own.kind, ()):
             other_passage, other = places[n]
             if n == at or (passage == other_passage and abs(n - at) > NEIGHBOURS):
+                continue
+            if stems.isdisjoint(other.stems) and mine.said.concepts.isdisjoint(other.concepts):
                 continue
             row = [q for q in other.quantities if is_beside(own, q)]
             if len(row) == 1 and _are_parallel(mine, cell := self._cell(n, row[0]), apart=passage != other_passage):
