@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
+from itertools import repeat
 from typing import Final, TypeVar
 
 from stillme.figures.comparing import BARE, agrees, sides
@@ -77,8 +78,7 @@ def _places(rows: Iterable[Iterable[Key]]) -> Places[Key]:
     """Where each key stands; rows of numbers as tuples, which the collector of garbage need not look at again and again."""
     found: defaultdict[Key, list[int]] = defaultdict(list)
     for place, keys in enumerate(rows):
-        for key in keys:
-            found[key].append(place)
+        deque(map(list.append, map(found.__getitem__, keys), repeat(place)), maxlen=0)
     return dict(zip(found, map(tuple, found.values()), strict=True))
 
 
