@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -113,25 +113,23 @@ def _answered(question: Question, rival: Rival) -> PassageConflict:
 
 def _related(library: Library) -> list[tuple[int, int]]:
     """Pairs of statements of different sources that share at least two words which are not everywhere."""
-    places, sources = library.places, [p.source_id for p in library.passages]
-    telling = _telling(library)
-    related: list[tuple[int, int]] = []
-    for a, (passage, statement) in enumerate(watched(places)):
-        holders = chain.from_iterable(library.index[stem] for stem in statement.stems & telling)
-        shared = Counter(b for b in holders if b > a)
-        for b, count in sorted(shared.items()):
-            shorter = min(len(statement.stems), len(places[b][1].stems))
-            if count >= max(LEAST_SHARED, LEAST_ALIKE * shorter) and sources[places[b][0]] != sources[passage]:
-                related.append((a, b))
-    return related
+    shared = Counter(chain.from_iterable(combinations(held, 2) for held in watched(_telling(library))))
+    return sorted(pair for pair, count in shared.items() if count >= LEAST_SHARED and _are_alike(library, pair, count))
 
 
-def _telling(library: Library) -> frozenset[str]:
-    """The words, no figures, that a few statements of more than one passage have."""
+def _are_alike(library: Library, pair: tuple[int, int], shared: int) -> bool:
+    """Whether two statements share a good part of the shorter one, and are of different sources."""
+    (one, mine), (other, theirs) = (library.places[place] for place in pair)
+    alike = shared >= LEAST_ALIKE * min(len(mine.stems), len(theirs.stems))
+    return alike and library.passages[one].source_id != library.passages[other].source_id
+
+
+def _telling(library: Library) -> list[tuple[int, ...]]:
+    """Where the words, no figures, stand that a few statements of more than one passage have."""
     places = library.places
     some = ((stem, held) for stem, held in library.index.items() if 1 < len(held) <= COMMON)
-    words = ((stem, held) for stem, held in some if not stem[0].isdigit())
-    return frozenset(stem for stem, held in words if places[held[0]][0] != places[held[-1]][0])
+    words = (held for stem, held in some if not stem[0].isdigit())
+    return [held for held in words if places[held[0]][0] != places[held[-1]][0]]
 
 
 def _refer_to_others(mine: Statement, theirs: Statement) -> bool:
