@@ -29,12 +29,13 @@ from stillme.grounding.references import Reference, find_references
 from stillme.grounding.similarity import Embed, legible, similarities
 from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.talk import (
-    behind_foreign_lead,
     behind_remark,
+    find_directions,
     is_manners,
     is_remark,
     names_an_element,
     only_talks,
+    parted_core,
     run_on_talk,
 )
 from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
@@ -224,7 +225,16 @@ class Evidence:
     def draft_sentences(self) -> list[Sentence]:
         """The sentences of the draft; what stands apart in its markup is one of its own."""
         edges = ((at, at) for at in self.markup.breaks)
-        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *edges])
+        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *self._directions, *edges])
+
+    @lazy
+    def _directions(self) -> list[tuple[int, int]]:
+        """What in the draft only tells how it is to be said, in brackets, as its characters."""
+        if self.embed is None or self._is_unaccented:
+            return []
+        taken = [*(m.span for m in self.markers), *self.markup.hidden, *self.markup.apart]
+        found = find_directions(self.embed, self.draft, self._matter)
+        return [(start, end) for start, end in found if not any(a < end and start < b for a, b in taken)]
 
     @lazy
     def markup(self) -> Markup:
@@ -394,14 +404,14 @@ class Evidence:
         return [self._without_its_lead(c, j) for c, j in zip(self.factual_claims, found, strict=True)]
 
     def _without_its_lead(self, claim: Claim, judged: Judgement) -> Judgement:
-        """The judgement of a claim, or of what it says behind a colon, where that is worse: a lead-in makes nothing true.
+        """The judgement of a claim, or of what it says without what only stands beside it, where that is worse: that makes nothing true.
 
         'There is no room for doubt: pens are allowed' denies something, and not what the source denies.
         """
-        behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter) if judged.supported else None
-        if behind is None:
+        core = parted_core(self.draft, claim.first, claim.last, self._matter) if judged.supported else None
+        if core is None:
             return judged
-        alone = self.with_draft(f"{self.draft.slice(behind, claim.last).rstrip(' .')}.").judgements
+        alone = self.with_draft(f"{self.draft.slice(*core).rstrip(' .')}.").judgements
         worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
         return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
 
