@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from stillme.grounding.similarity import Embed
@@ -13,13 +13,14 @@ from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
 
 __all__ = [
+    "behind_foreign_lead",
     "behind_remark",
+    "beside_denial",
     "find_directions",
     "is_manners",
     "is_remark",
     "names_an_element",
     "only_talks",
-    "parted_core",
     "run_on_talk",
 ]
 
@@ -35,7 +36,7 @@ LEAD_ENDS: Final = frozenset(",:—–=")
 MOST_MARKS: Final = 3
 LEAST_STATEMENT: Final = 4
 APART_ENDS: Final = frozenset(":—–")
-# Behind or before one of these stands what a denial on its other side does not reach.
+# What a denial on one side of these does not reach stands on the other.
 PARTING: Final = frozenset(":—–,|()[]{}<>*\"“”»«")
 # What tells a speaker how to say a line, in brackets or between asterisks.
 DIRECTION: Final = re.compile(
@@ -124,24 +125,42 @@ def _is_at_an_edge(raw: str, start: int, end: int) -> bool:
     return before[-1] in BEFORE_DIRECTION and not behind[0].islower()
 
 
-def parted_core(draft: Text, first: int, last: int, matter: Collection[str]) -> tuple[int, int] | None:
-    """What of a claim has to hold by itself: what stands behind a clause beside the matter that a colon or dash ends, and what a mark
-    parts from a denial beside the matter ('[stop] …', '… — not a bother'); None if that is all of it."""
-    behind = _behind_foreign_lead(draft, first, last, matter) or _behind_denial(draft, first, last, matter) or first
-    end = _before_denial(draft, behind, last, matter) or last
-    return None if (behind, end) == (first, last) else (behind, end)
+def beside_denial(draft: Text, first: int, last: int, is_known: Callable[[int], bool]) -> tuple[int, int] | None:
+    """What of a claim a denial at its edge does not reach, since it denies something that no source speaks of: 'Never mind the rumours,
+    pens are allowed', '[stop] Pens are allowed', 'No joke, …', '…, no strings attached'; None where no denial stands beside the matter."""
+    content = [i for i in range(first, last) if draft.words[i].content]
+    known = [i for i in content if is_known(i)]
+    if not known:
+        return None
+    begin = _behind_mark(draft, first, last, is_known) or first
+    if begin == first and _denies_another(draft, first, known[0], content):
+        begin = known[0]
+    end = next((i for i in range(known[-1] + 1, last) if _opens_denial(draft, i, last)), last)
+    return (begin, end) if (begin, end) != (first, last) and _states_enough(draft, begin, end) else None
 
 
-def _behind_denial(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
-    marks = [i for i in range(first, min(last, first + LONGEST_LEAD)) if draft.words[i].text in PARTING]
-    found = (i + 1 for i in reversed(marks) if _states_enough(draft, i + 1, last) and denies(draft, first, i))
-    return next((behind for behind in found if _is_foreign(draft, first, behind, matter)), None)
+def _behind_mark(draft: Text, first: int, last: int, is_known: Callable[[int], bool]) -> int | None:
+    """The token behind the last mark that parts a denial, beside the matter, from what is said."""
+    for mark in range(min(last, first + LONGEST_LEAD) - 1, first, -1):
+        if draft.words[mark].text in PARTING and denies(draft, first, mark):
+            said = [i for i in range(first, mark) if draft.words[i].content]
+            if 2 * sum(map(is_known, said)) <= len(said):
+                return mark + 1
+    return None
 
 
-def _before_denial(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
-    marks = [i for i in range(max(first, last - LONGEST_LEAD), last) if draft.words[i].text in PARTING]
-    found = (i for i in marks if _states_enough(draft, first, i) and denies(draft, i, last))
-    return next((end for end in found if _is_foreign(draft, end, last, matter)), None)
+def _denies_another(draft: Text, first: int, begin: int, content: Sequence[int]) -> bool:
+    """Whether something stands between what denies before a token and the token: a word of its own, or a mark that parts them."""
+    denials = [i for i in range(first, begin) if denies(draft, i, i + 1)]
+    if not denials:
+        return False
+    between = range(denials[-1] + 1, begin)
+    return any(i in between for i in content) or any(draft.words[i].text in PARTING for i in between)
+
+
+def _opens_denial(draft: Text, i: int, last: int) -> bool:
+    """Whether a token behind the matter denies, or parts what denies from it."""
+    return denies(draft, i, i + 1) or (draft.words[i].text in PARTING and denies(draft, i, last))
 
 
 def _states_enough(draft: Text, first: int, last: int) -> bool:
@@ -155,7 +174,7 @@ def _is_foreign(draft: Text, first: int, last: int, matter: Collection[str]) -> 
     return 2 * len(named) <= len(said)
 
 
-def _behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
+def behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
     """The token behind a leading clause that a colon or dash ends and that speaks of something else than the matter, where a statement
     follows."""
     mark = next(

@@ -573,7 +573,8 @@ class Wrapping:
     def _is_about_exchange(self, i: int) -> bool:
         word = self.draft.words[i]
         if word.number:
-            return i > 0 and self.draft.lowers[i - 1] in _words("numbered")
+            before = i - 2 if i > 1 and self.draft.lowers[i - 1] in _words("out_of") else i  # '1 of 2' numbers like '1'
+            return before > 0 and self.draft.lowers[before - 1] in _words("numbered")
         if word.lower in word_set("polarity", "negation"):
             return False
         about = word.lower in _words("exchange") or word.lower in _words("numbered")

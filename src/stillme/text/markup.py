@@ -34,6 +34,7 @@ PROLOGUE: Final = re.compile(
 # The tags of forums and wikis, '[b]' to '[/b]' and '{quote}' to '{quote}'.
 SQUARE: Final = re.compile(r"\[(?:/([^\W\d]\w{0,40}+)|([^\W\d]\w{0,40}+)(?:=([^\[\]\n]{0,200}+))?+)\]")
 CURLY: Final = re.compile(r"\{([a-z]{2,20}+)(?::[^{}\n]{0,80}+)?+\}")
+TEMPLATE: Final = re.compile(r"\{\{\s*+([^\W\d]\w{0,40}+)\s*+\||\}\}")
 STATE: Final = re.compile(r"\s*+([\w -]{1,40}+)(?=</)")
 ATTRIBUTE: Final = re.compile(rf"([A-Za-z][\w:-]{{0,40}}+)\s*+=\s*+({VALUE})")
 TITLE: Final = r"(?:\s++(\"[^\"\n]{0,500}+\"|'[^'\n]{0,500}+'|\([^()\n]{0,500}+\)))?+"
@@ -140,6 +141,8 @@ def _square_tags(raw: str) -> Iterator[Markup]:
             name = tag.group(1) or tag.group(2)
             if name in opened and name in closed:
                 yield _square_tag(tag, name)
+    if "{{" in raw:
+        yield from (Markup((t.span(),)) for t in TEMPLATE.finditer(raw) if t.group() == "}}" or _lays_out(t.group(1)))
     if "{" in raw:
         marks = [mark for mark in CURLY.finditer(raw) if _lays_out(mark.group(1))]
         names = [mark.group(1) for mark in marks]
