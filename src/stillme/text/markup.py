@@ -16,7 +16,7 @@ from typing import Final
 from stillme.languages import word_set
 from stillme.text.keyed import find_keys, find_lines, names_a_field, tells_a_state
 from stillme.text.programs import find_program_lines
-from stillme.text.tokens import Text
+from stillme.text.tokens import Text, within
 
 __all__ = ["Markup", "read_markup"]
 
@@ -93,8 +93,9 @@ def read_markup(draft: Text) -> Markup:
     hidden += [*find_keys(raw), *(span for _, spans in lines for span in spans)]
     apart, breaks = list[Span](), [start for start, _ in lines]
     for line in find_program_lines(raw):
-        hidden += line.hidden
-        apart += line.apart
+        if not within(draft.code, line.hidden[0][0]):
+            hidden += line.hidden
+            apart += line.apart
     for found in (*_tags(raw), *_square_tags(raw), *_links(raw), *_code(draft), *_values(raw)):
         hidden += found.hidden
         apart += found.apart
