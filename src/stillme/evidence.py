@@ -31,6 +31,8 @@ from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.talk import (
     behind_foreign_lead,
     behind_remark,
+    beside_denial,
+    find_directions,
     is_manners,
     is_remark,
     names_an_element,
@@ -224,7 +226,16 @@ class Evidence:
     def draft_sentences(self) -> list[Sentence]:
         """The sentences of the draft; what stands apart in its markup is one of its own."""
         edges = ((at, at) for at in self.markup.breaks)
-        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *edges])
+        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *self._directions, *edges])
+
+    @lazy
+    def _directions(self) -> list[tuple[int, int]]:
+        """What in the draft only tells how it is to be said, in brackets, as its characters."""
+        if self.embed is None or self._is_unaccented:
+            return []
+        taken = [*(m.span for m in self.markers), *self.markup.hidden, *self.markup.apart]
+        found = find_directions(self.embed, self.draft, self._matter)
+        return [(start, end) for start, end in found if not any(a < end and start < b for a, b in taken)]
 
     @lazy
     def markup(self) -> Markup:
@@ -394,16 +405,29 @@ class Evidence:
         return [self._without_its_lead(c, j) for c, j in zip(self.factual_claims, found, strict=True)]
 
     def _without_its_lead(self, claim: Claim, judged: Judgement) -> Judgement:
-        """The judgement of a claim, or of what it says behind a colon, where that is worse: a lead-in makes nothing true.
+        """The judgement of a claim, or of what it says without what stands beside it, where that is worse: that makes nothing true.
 
         'There is no room for doubt: pens are allowed' denies something, and not what the source denies.
         """
-        behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter) if judged.supported else None
-        if behind is None:
+        if not judged.supported:
             return judged
-        alone = self.with_draft(f"{self.draft.slice(behind, claim.last).rstrip(' .')}.").judgements
-        worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
-        return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
+        behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter)
+        if behind is not None:
+            alone = self._judged_alone(behind, claim.last)
+            worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
+            return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
+        core = beside_denial(self.draft, claim.first, claim.last, self._is_of_the_matter)
+        turned = (own for own in self._judged_alone(*core) if own.in_order and own.objection) if core else iter(())
+        return next((replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged)
+
+    def _judged_alone(self, first: int, last: int) -> list[Judgement]:
+        """The judgements of some tokens of the draft as a draft of their own."""
+        return self.with_draft(f"{self.draft.slice(first, last).rstrip(' .')}.").judgements
+
+    def _is_of_the_matter(self, token: int) -> bool:
+        """Whether a word of the draft, or one that means the same, stands in question or sources."""
+        meant = self.draft_reading.concepts[token]
+        return self.draft.words[token].stem in self._matter or any(c in self.library.meanings for c in meant)
 
     def checked(self, judgements: list[Judgement]) -> list[Judgement]:
         """The judgements of a grounder, if they are that: one for each claim, each with a probability as its score."""

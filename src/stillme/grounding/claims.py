@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from stillme.grounding.citations import Marker
-from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words, nature_words
+from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words, nature_words, turns
 from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
@@ -227,7 +227,8 @@ class _Reader:
     def _is_tag(self, s: Sentence) -> bool:
         """Whether a sentence is the tag of an element whose name says something: it is no talk."""
         raw = self.draft.raw
-        return raw[s.start] == "<" and raw[s.end - 1] == ">" and not any(map(str.isspace, raw[s.start : s.end]))
+        tags = raw[s.start] + raw[s.end - 1] in ("<>", "[]") and raw[s.start + 1 : s.end - 1].strip("/")
+        return bool(tags) and not any(map(str.isspace, raw[s.start : s.end]))
 
     # the kinds
 
@@ -398,7 +399,8 @@ class _Reader:
         words = self.draft.words
         matter = any(words[i].stem in self.known.stems or words[i].stem in self.asked.stems for i in w.content)
         named = any(words[i].capital for i in w.content if i > w.first)
-        if cites or matter or named or w.has_figure or w.denies() or w.states() or len(w.content) > MOST_IN_A_FRAGMENT:
+        states = w.has_figure or w.denies() or w.states() or turns(self.draft, *w.outer)
+        if cites or matter or named or states or len(w.content) > MOST_IN_A_FRAGMENT:
             return None
         return "fragment" if self.known.stems else None
 

@@ -214,7 +214,7 @@ class Statement:
         words, boundary = self.reading.text.words, cues().words("boundary")
         negative = cues().words("negation") | cues().words("excluding")
         for i in range(self.first, self.last):
-            if words[i].lower not in negative or (words[i].capital and i > self.first):  # a name such as 'Nothing'
+            if words[i].lower not in negative or self._is_name(i):
                 continue
             if i + 1 < self.last and words[i + 1].lower in word_set("grammar", "affirming"):  # 'not only … but also'
                 continue
@@ -228,6 +228,17 @@ class Statement:
             head = next((j for j in reach if words[j].content), None)
             found.append((i, head, frozenset(reach)))
         return found
+
+    def _is_name(self, i: int) -> bool:
+        """Whether a word that could deny is a name, as 'Nothing' is: with a capital, but not stressed ('NOT') nor in a title."""
+        word = self.reading.text.words[i]
+        return word.capital and i > self.first and not word.upper and not self._is_title
+
+    @lazy
+    def _is_title(self) -> bool:
+        """Whether most of its words have a capital."""
+        spoken = [word for word in self.reading.text.words[self.first : self.last] if word.word]
+        return 2 * sum(word.capital for word in spoken) > len(spoken)
 
     @lazy
     def _of_bounds(self) -> frozenset[int]:

@@ -18,7 +18,7 @@ from stillme.text.lexicon import Lexicon, Match
 from stillme.text.sentences import is_picture
 from stillme.text.tokens import Text, Word, word_of
 
-__all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies_assent", "known_from"]
+__all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies", "denies_assent", "known_from"]
 
 LEADING: Final = frozenset({"lead", "hedge", "telling"})
 POLITE: Final = frozenset({"opening", "courtesy", "disclaiming", "identity"})
@@ -114,6 +114,11 @@ def may_assent(draft: Text, first: int, last: int) -> bool:
     """Whether tokens may be read as a yes or a no."""
     denies = any(lower in word_set("polarity", "negation") for lower in draft.lowers[first:last])
     return denies or not claim_lexicon().names(draft, first, last).isdisjoint(("assent", "agreeing"))
+
+
+def denies(draft: Text, first: int, last: int) -> bool:
+    """Whether a word that denies stands among tokens."""
+    return not word_set("polarity", "negation").isdisjoint(draft.lowers[first:last])
 
 
 def turns(draft: Text, first: int, last: int) -> bool:
@@ -449,7 +454,7 @@ class Wrapping:
         spoken = personal = False
         for at in range(first, min(last, first + COLON_REACH)):
             mark = self.draft.words[at].text
-            if mark in ":—–" or (personal and (mark == "," or mark in word_set("grammar", "topic_mark"))):
+            if mark in ":—–=" or (personal and (mark == "," or mark in word_set("grammar", "topic_mark"))):
                 if spoken and at + 1 < last:
                     self.peeled.append("lead")
                 return at + 1 if spoken and at + 1 < last else 0
@@ -465,7 +470,8 @@ class Wrapping:
         What is denied once stays: 'It is not true that …'; what is denied twice is said: 'Nobody denies that …'.
         """
         turns = 0
-        for at in range(first, min(last - 1, first + COLON_REACH)):
+        reach = COLON_REACH * (1 + self.draft.accented)  # syllables are words
+        for at in range(first, min(last - 1, first + reach)):
             word = self.draft.words[at]
             if at > first and word.lower in _words("complementisers"):
                 if turns % 2 == 0:
@@ -480,18 +486,31 @@ class Wrapping:
                 return at + 1
             if word.lower in word_set("polarity", "negation") or word.lower in _words("reversing"):
                 turns += 1
-            elif at not in self.silent and not self._is_beside_the_matter(at, first):
+            elif at not in self.silent and not self._is_beside_the_matter(at, first) and not self._ends_turning(at):
                 return 0
         return 0
+
+    def _ends_turning(self, at: int) -> bool:
+        """Whether a syllable ends a word that turns: the second of 'phủ nhận'."""
+        return self.draft.words[at].accented and self.draft.lowers[at - 1] in _words("reversing")
 
     def _talk_before(self, first: int, last: int) -> int:
         """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
         mark = next((i for i in reach if self._ends_clause(i)), 0)
         if not mark or not (self.only_talks(first, mark) or self._says_who_speaks(first, mark)):
+            mark = self._joint_behind_talk(first, last)
+        if not mark:
             return 0
         self.peeled.append("lead")
         return self._past_joints(mark + 1, last)
+
+    def _joint_behind_talk(self, first: int, last: int) -> int:
+        """The word that joins a clause of talk, which turns nothing, to what is said: 'Em xin thưa với chị là …'; 0 without one."""
+        joining, lowers = word_set("grammar", "lead_joints"), self.draft.lowers
+        reach = range(first + 2, min(last - LEAST_STATEMENT, first + CLAUSE_REACH))
+        mark = next((i for i in reach if lowers[i] in joining), 0)
+        return mark if mark and not turns(self.draft, first, mark) and self.only_talks(first, mark) else 0
 
     def _says_who_speaks(self, first: int, last: int) -> bool:
         """Whether a clause only tells that an assistant speaks: 'I'm only a chatbot, but …'"""
@@ -554,7 +573,8 @@ class Wrapping:
     def _is_about_exchange(self, i: int) -> bool:
         word = self.draft.words[i]
         if word.number:
-            return i > 0 and self.draft.lowers[i - 1] in _words("numbered")
+            before = i - 2 if i > 1 and self.draft.lowers[i - 1] in _words("out_of") else i  # '1 of 2' numbers like '1'
+            return before > 0 and self.draft.lowers[before - 1] in _words("numbered")
         if word.lower in word_set("polarity", "negation"):
             return False
         about = word.lower in _words("exchange") or word.lower in _words("numbered")
