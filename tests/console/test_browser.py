@@ -422,6 +422,72 @@ def test_a_long_talk_stays_in_view_with_the_sources_of_each_answer(tmp_path: Pat
         assert "leave.md" in page.inner_text("#sources")
 
 
+def asked(page: Any, question: str, turns: int) -> None:
+    """Ask, and wait for the verdict on the last of so many turns."""
+    page.fill("#message", question)
+    page.keyboard.press("Enter")
+    page.wait_for_function("n => document.querySelectorAll('.turn [data-decision]:not([hidden])').length === n", arg=turns)
+
+
+def test_a_talk_outlives_a_reload_and_another_language(tmp_path: Path, new_page: NewPage) -> None:
+    """With what was withheld, its sources and the question half typed; what comes next knows of it; a click ends it, and nothing of it is in an address."""
+    with Upstream(stream(*(f"{word} " for word in SAYS.split()))) as model:
+        local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
+        with running(tmp_path / "data", local) as service:
+            page = new_page(service, "/chat")
+            page.set_input_files("#file", {"name": "leave.md", "mimeType": "text/markdown", "buffer": HANDBOOK.encode()})
+            page.wait_for_selector(".documents >> text=leave.md")
+            asked(page, "How many days of paid leave do new staff get?", 1)
+            page.fill("#message", "And for how")
+            page.reload()
+            assert "14 days" in page.inner_text(".answered")
+            assert page.inner_text(".withheld").endswith("Claims: 1")
+            assert "leave.md" in page.inner_text("#sources")
+            assert page.input_value("#message") == "And for how"
+            page.click("button[value=vi]")
+            page.wait_for_selector("html[lang=vi]")
+            assert "14 days" in page.inner_text(".answered")
+            assert page.inner_text(".withheld").startswith("▧ Đã giữ lại")
+            assert page.url == f"{service.url}/chat"
+            asked(page, "And after the first year?", 2)
+            said = [turn["content"] for turn in model.requests[-1].body["messages"]]
+            assert "How many days of paid leave do new staff get?" in said
+            assert page.evaluate("Object.keys(localStorage).join() + document.cookie").find("leave") < 0
+            page.click("[data-new]")
+            assert page.locator(".turn").count() == 2
+            page.click("[data-new]")
+            assert page.locator(".turn").count() == 0
+            page.reload()
+            assert page.locator(".turn").count() == 0
+            assert not page.is_visible("[data-new]")
+
+
+@full
+def test_a_talk_that_was_broken_off_or_is_somebody_elses(new_page: NewPage, keyed: tuple[Service, dict[str, str]]) -> None:
+    """An answer that a reload cut off reads as broken off; after signing out, nothing of a talk is left in the window."""
+    service, keys = keyed
+    page = new_page(service, "/chat")
+    sign_in(page, keys["operator"])
+    page.wait_for_selector("#message")
+    page.route("**/chat", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    page.fill("#message", "What is asked of a line that is dead?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn .notice")
+    assert page.input_value("#message") == "What is asked of a line that is dead?"
+    page.reload()
+    page.wait_for_selector(".turn .notice")
+    assert page.inner_text(".asked") == "What is asked of a line that is dead?"
+    page.click("form.who button")
+    page.wait_for_selector("#key")
+    assert page.evaluate("sessionStorage.length") == 0
+    page.goto("/chat")
+    sign_in(page, keys["admin"])
+    page.wait_for_selector("#message")
+
+    assert page.locator(".turn").count() == 0
+    assert page.input_value("#message") == ""
+
+
 @full
 def test_a_file_is_dropped_and_one_that_cannot_be_read_says_why(tmp_path: Path, new_page: NewPage) -> None:
     """By drag and drop, with progress."""
@@ -433,7 +499,7 @@ def test_a_file_is_dropped_and_one_that_cannot_be_read_says_why(tmp_path: Path, 
         page = new_page(service, "/chat", locale="vi-VN")
         page.evaluate(drop, [["tool.exe", "MZ"], ["so-tay.md", HANDBOOK]])
         page.wait_for_selector(".uploads .failed")
-        assert "no kind of file" in page.inner_text(".uploads .failed")
+        assert "không đọc được loại tệp" in page.inner_text(".uploads .failed")
         page.wait_for_selector(".uploads >> text=đã thêm")
         assert service.get("/v1/documents").json()["documents"] == ["so-tay.md"]
 

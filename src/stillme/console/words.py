@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stillme.console.translation import translated
 from stillme.languages import DEFAULT, is_served, language_of, languages
 from stillme.pages.rendering import PageWords
 
@@ -18,6 +19,10 @@ class ConsoleWords(PageWords):
     def knows(self, key: str) -> bool:
         """Whether there are words for a key."""
         return key in self._words
+
+    def told(self, text: str) -> str:
+        """A sentence of the service or the record, in this language where that is known."""
+        return translated(self.language, text)
 
 
 def choices() -> list[tuple[str, str]]:
