@@ -337,7 +337,7 @@ def test_a_connection_whose_body_ended_behind_its_answer_is_used_again(tmp_path:
         second = said(client)
 
     assert first.startswith(b"HTTP/1.1 403")
-    assert second.startswith(b"HTTP/1.1 200")
+    assert second.count(b"HTTP/1.1 200") == 1
 
 
 # rates
