@@ -498,7 +498,11 @@ class Wrapping:
         """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
         mark = next((i for i in reach if self._ends_clause(i)), 0)
-        if not mark or not (self.only_talks(first, mark) or self._says_who_speaks(first, mark)):
+        if not mark or not (
+            self.only_talks(first, mark)
+            or self._says_who_speaks(first, mark)
+            or self._doubts_the_reading(first, mark)
+        ):
             mark = self._joint_behind_talk(first, last)
         if not mark:
             return 0
@@ -520,6 +524,19 @@ class Wrapping:
         ]
         return not matter and "identity" in claim_lexicon().names(self.draft, first, last)
 
+    def _doubts_the_reading(self, first: int, last: int) -> bool:
+        """Whether a clause only makes a condition of how something was read: 'If I read this right', 'unless the page is out of date'."""
+        lowers, words = self.draft.lowers, self.draft.words
+        spoken = [i for i in range(first, last) if self._speaks(i)]
+        if not spoken or lowers[spoken[0]] not in _words("conditions", "assuming") or any(words[i].number for i in spoken):
+            return False
+        reading = _words("reading", "attributing", "exchange", "assuming", "conditions") | word_set("polarity", "negation")
+        matter = (i for i in spoken if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
+        names_page = not _words("attributing").isdisjoint(lowers[first:last])
+        own = not word_set("conduct", "first_person").isdisjoint(lowers[first:last])
+        foreign = names_page and all(not words[i].content for i in matter)
+        return (own or foreign) and all(lowers[i] in reading for i in spoken if words[i].content)
+
     def _ends_clause(self, i: int) -> bool:
         mark = self.draft.words[i].text
         ends = mark in CLAUSE_ENDS or mark in word_set("grammar", "topic_mark")
@@ -529,7 +546,10 @@ class Wrapping:
         """A clause of talk behind the last comma, dash or stop: '…, in case you were wondering.', '…. cheers'"""
         reach = range(end - 1, max(first, end - CLAUSE_REACH), -1)
         mark = next((i for i in reach if self.draft.words[i].text in ",.—–("), None)
-        return Match("tag", mark + 1, end) if mark and mark + 1 < end and self.only_talks(mark + 1, end) else None
+        if not mark or mark + 1 >= end:
+            return None
+        beside = self.only_talks(mark + 1, end) or self._doubts_the_reading(mark + 1, end)
+        return Match("tag", mark + 1, end) if beside else None
 
     def only_talks(self, first: int, last: int) -> bool:
         """Whether the classifier takes tokens for talk that name nothing of the matter and count nothing."""
