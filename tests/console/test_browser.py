@@ -286,6 +286,33 @@ def test_the_first_paint_does_not_jump(console: Service, new_page: NewPage, path
     assert shift < 0.1
 
 
+@full
+@pytest.mark.parametrize("path", EVERY_PAGE)
+def test_focus_is_seen_and_nothing_moves_for_whoever_asks(console: Service, new_page: NewPage, path: str) -> None:
+    """What the Tab key comes to has a line around it, in an order that leaves the page again; with reduced motion nothing fades or glides."""
+    page = new_page(console, path, reduced_motion="reduce", **LAN)
+    moving = """() => [...document.querySelectorAll('*')].filter((e) => { const s = getComputedStyle(e);
+      return s.animationName !== 'none' || s.transitionDuration.split(', ').some((d) => parseFloat(d) > 0 && s.transitionProperty !== 'none'); }).length"""
+    assert page.evaluate(moving) == 0
+    unseen = """() => { const e = document.activeElement, s = getComputedStyle(e), box = e.closest('.editor, .drop') ?? e, b = getComputedStyle(box);
+      const isMarked = (each) => each.outlineStyle !== 'none' && parseFloat(each.outlineWidth) >= 2;
+      const label = e.labels?.[0];
+      return e === document.body || isMarked(s) || isMarked(b) || (label && isMarked(getComputedStyle(label))) ? '' : e.outerHTML.slice(0, 120); }"""
+    seen, found = set(), []
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        here = page.evaluate(
+            "() => { const e = document.activeElement; e.dataset.at ??= Math.random(); return e === document.body ? '' : e.dataset.at; }"
+        )
+        if not here or here in seen:
+            break
+        seen.add(here)
+        found.append(page.evaluate(unseen))
+
+    assert len(seen) > 10
+    assert [each for each in found if each] == []
+
+
 # a promotion
 
 
@@ -304,8 +331,8 @@ def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: 
         page.click("button:has-text('Go on to warn')")
         page.wait_for_selector("text=A pilot at one branch")
         assert policy.read_text(encoding="utf-8") == "mode: warn\n"
-        service.parts.guard._watcher.poll()
-        page.reload()
+        assert page.inner_text(".steps .now .step-name") == "warn"
+        assert "the mode is warn now" in page.inner_text(".notice.good")
         page.fill("#why-monitor", "Too many notes.")
         page.click("button:has-text('Go back to monitor')")
         page.wait_for_selector("text=Too many notes.")
@@ -426,7 +453,9 @@ def asked(page: Any, question: str, turns: int) -> None:
     """Ask, and wait for the verdict on the last of so many turns."""
     page.fill("#message", question)
     page.keyboard.press("Enter")
-    page.wait_for_function("n => document.querySelectorAll('.turn [data-decision]:not([hidden])').length === n", arg=turns)
+    page.wait_for_function(
+        "n => document.querySelectorAll('.turn [data-decision]:not([hidden])').length === n", arg=turns
+    )
 
 
 def test_a_talk_outlives_a_reload_and_another_language(tmp_path: Path, new_page: NewPage) -> None:
@@ -435,7 +464,9 @@ def test_a_talk_outlives_a_reload_and_another_language(tmp_path: Path, new_page:
         local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
         with running(tmp_path / "data", local) as service:
             page = new_page(service, "/chat")
-            page.set_input_files("#file", {"name": "leave.md", "mimeType": "text/markdown", "buffer": HANDBOOK.encode()})
+            page.set_input_files(
+                "#file", {"name": "leave.md", "mimeType": "text/markdown", "buffer": HANDBOOK.encode()}
+            )
             page.wait_for_selector(".documents >> text=leave.md")
             asked(page, "How many days of paid leave do new staff get?", 1)
             page.fill("#message", "And for how")
@@ -463,7 +494,9 @@ def test_a_talk_outlives_a_reload_and_another_language(tmp_path: Path, new_page:
 
 
 @full
-def test_a_talk_that_was_broken_off_or_is_somebody_elses(new_page: NewPage, keyed: tuple[Service, dict[str, str]]) -> None:
+def test_a_talk_that_was_broken_off_or_is_somebody_elses(
+    new_page: NewPage, keyed: tuple[Service, dict[str, str]]
+) -> None:
     """An answer that a reload cut off reads as broken off; after signing out, nothing of a talk is left in the window."""
     service, keys = keyed
     page = new_page(service, "/chat")
@@ -680,6 +713,7 @@ def test_a_reviewer_labels_by_keyboard_and_undoes(tmp_path: Path, new_page: NewP
         seen = review_by_keyboard(page, 3)
         page.keyboard.press("u")
         page.wait_for_function("(was) => document.querySelector('[name=trace]')?.value === was", arg=seen[-1])
+        assert page.get_attribute("[aria-pressed=true]:is([name=label])", "value") == "missed_hallucination"
         page.keyboard.press("n")
         page.keyboard.type("On second thoughts 1 2 3")
         page.keyboard.press("Escape")
@@ -696,14 +730,17 @@ def test_a_reviewer_labels_by_keyboard_and_undoes(tmp_path: Path, new_page: NewP
 
 
 def test_a_label_outlives_a_connection_and_a_browser(tmp_path: Path, new_page: NewPage) -> None:
-    """It waits where it was given and is sent when the service answers again."""
+    """It waits where it was given and is sent when the service answers again; one that was changed meanwhile is sent once."""
     with running(tmp_path / "data", {}) as service:
         fill(service, verdicts(), times=2)
         page = new_page(service, "/review")
         trace = page.get_attribute("[name=trace]", "value")
         page.context.set_offline(True)
-        page.keyboard.press("2")
+        page.keyboard.press("3")
         page.wait_for_selector(".outbox:visible")
+        page.keyboard.press("2")
+        page.wait_for_timeout(300)
+        assert page.inner_text(".outbox b") == "1"
         page.close()
 
         page.context.set_offline(False)

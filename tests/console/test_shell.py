@@ -271,7 +271,9 @@ def test_everything_that_pages_ask_is_in_the_documented_api(console: Service) ->
 
 def test_scripts_import_only_what_every_page_loads() -> None:
     """By its name beside them: one address for all assets, and nothing that is asked for one after the other."""
-    imported = {name: set(re.findall(r'from "([^"]+)"', asset(name)[0].decode())) for name in ASSETS if name.endswith(".js")}
+    imported = {
+        name: set(re.findall(r'from "([^"]+)"', asset(name)[0].decode())) for name in ASSETS if name.endswith(".js")
+    }
 
     assert {name: found for name, found in imported.items() if found not in (set(), {"./page.js"})} == {}
     assert len(imported) > 3

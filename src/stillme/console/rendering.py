@@ -51,8 +51,8 @@ def _field(text: object) -> Markup:
 
 
 def _breakable(code: str) -> Markup:
-    """A code that may break behind its underscores."""
-    return Markup("_<wbr>").join(code.split("_"))
+    """A code that may break behind its underscores and dots."""
+    return Markup(".<wbr>").join(Markup("_<wbr>").join(part.split("_")) for part in code.split("."))
 
 
 def _coded(text: str) -> Markup:

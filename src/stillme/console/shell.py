@@ -310,4 +310,6 @@ def _detail(content: bytes) -> str:
 def _problem(visit: Visit, error: PageError) -> Response:
     key = f"error.{error.status}"
     title = visit.say(key if visit.say.knows(key) else "error.other")
-    return page(visit, "error.html", error.status, title=title, number=error.status, detail=visit.say.told(error.detail))
+    return page(
+        visit, "error.html", error.status, title=title, number=error.status, detail=visit.say.told(error.detail)
+    )

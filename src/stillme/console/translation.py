@@ -52,6 +52,10 @@ class Pattern:
             at = place + len(part)
         return [*found, text[at:end]]
 
+    def filled(self, slots: Mapping[str, str]) -> str:
+        """How it is said with these words in its slots."""
+        return SLOT.sub(lambda slot: slots.get(slot[2], slot[0]), self.said)
+
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
@@ -64,8 +68,9 @@ class _Patterns:
             found = pattern.match(text)
             if found is not None:
                 slots = zip(pattern.slots, found, strict=True)
-                filled = {name: self._inside(each, depth) if is_said else each for (name, is_said), each in slots}
-                return SLOT.sub(lambda slot: filled.get(slot[2], slot[0]), pattern.said)
+                return pattern.filled(
+                    {n: self._inside(each, depth) if is_said else each for (n, is_said), each in slots}
+                )
         return None
 
     def _inside(self, text: str, depth: int) -> str:

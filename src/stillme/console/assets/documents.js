@@ -52,6 +52,7 @@ if (drop) {
   };
   drop.elements.file.addEventListener("change", () => { sendAll([...drop.elements.file.files]); drop.elements.file.value = ""; });
   drop.querySelector("button").parentElement.hidden = true;
+  drop.classList.add("live");
   drop.addEventListener("submit", (event) => event.preventDefault());
   for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));

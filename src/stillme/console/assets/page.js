@@ -47,13 +47,20 @@ const who = document.querySelector("form.who");
 if (who) localStorage.setItem("stillme-open", Date.now());
 who?.addEventListener("submit", () => sessionStorage.clear()); // whoever comes next at this machine finds nothing of it
 
-function localTimes(root) {
-  const shown = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
-  const whole = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full", timeStyle: "long" });
-  for (const each of root.querySelectorAll("time[datetime]")) {
+// Times stand in the reader's zone, in the language of the page and, where the browser knows one, as its country writes them; days are of UTC.
+function localTimes() {
+  const language = document.documentElement.lang;
+  const place = navigator.languages.find((each) => each.split("-")[0] === language) ?? language;
+  const form = (options) => new Intl.DateTimeFormat(place, options);
+  const { month } = status.dataset;
+  const shown = form({ year: "numeric", month, day: "numeric", hour: "numeric", minute: "2-digit" });
+  const whole = form({ dateStyle: "full", timeStyle: "long" });
+  for (const each of document.querySelectorAll("time[datetime]")) {
     const at = new Date(each.dateTime);
     if (!Number.isNaN(at.valueOf())) { each.textContent = shown.format(at); each.title = whole.format(at); }
   }
+  const day = form({ day: "numeric", month, timeZone: "UTC" });
+  for (const each of document.querySelectorAll("[data-day]")) each.textContent = day.format(new Date(each.dataset.day));
 }
 
 // A claim and the words of the source that decide it carry one class, c-N.
@@ -132,5 +139,6 @@ document.addEventListener("click", (event) => {
 });
 
 for (const each of document.querySelectorAll(".to-end")) each.scrollLeft = each.scrollWidth; // the newest days stand at the end
-localTimes(document);
+localTimes();
+for (const each of document.querySelectorAll("[data-plain]")) each.hidden = true; // for whoever reads without scripts
 copyButtons(document);

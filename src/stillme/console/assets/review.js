@@ -66,7 +66,8 @@ if (desk) {
     if (button?.name !== "label") return;
     event.preventDefault();
     const fields = [...new FormData(desk, button)].filter(([name]) => name !== "form_token");
-    keep([...waitingLabels(), fields]);
+    const trace = desk.elements.trace.value; // one that still waits was not said to anybody: the new one takes its place
+    keep([...waitingLabels().filter((each) => Object.fromEntries(each).trace !== trace), fields]);
     localStorage.removeItem(HALF_DONE);
     await sending;
     goOn();
