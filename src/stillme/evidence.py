@@ -418,7 +418,9 @@ class Evidence:
             return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
         core = beside_denial(self.draft, claim.first, claim.last, self._is_of_the_matter)
         turned = (own for own in self._judged_alone(*core) if own.in_order and own.objection) if core else iter(())
-        return next((replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged)
+        return next(
+            (replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged
+        )
 
     def _judged_alone(self, first: int, last: int) -> list[Judgement]:
         """The judgements of some tokens of the draft as a draft of their own."""

@@ -56,7 +56,11 @@ class PassageIndex:
     def stating(self, figure: Quantity) -> list[int]:
         """The places of the statements that state a figure, in order."""
         by_side, wanted = self._by_side, sides(figure)
-        likely = range(len(self.places)) if BARE in wanted else sorted({p for side in (*wanted, BARE) for p in by_side.get(side, ())})
+        likely = (
+            range(len(self.places))
+            if BARE in wanted
+            else sorted({p for side in (*wanted, BARE) for p in by_side.get(side, ())})
+        )
         return [place for place in likely if any(agrees(figure, q) for q in self.places[place][1].quantities)]
 
     @lazy

@@ -499,9 +499,7 @@ class Wrapping:
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
         mark = next((i for i in reach if self._ends_clause(i)), 0)
         if not mark or not (
-            self.only_talks(first, mark)
-            or self._says_who_speaks(first, mark)
-            or self._doubts_the_reading(first, mark)
+            self.only_talks(first, mark) or self._says_who_speaks(first, mark) or self._doubts_the_reading(first, mark)
         ):
             mark = self._joint_behind_talk(first, last)
         if not mark:
@@ -528,9 +526,15 @@ class Wrapping:
         """Whether a clause only makes a condition of how something was read: 'If I read this right', 'unless the page is out of date'."""
         lowers, words = self.draft.lowers, self.draft.words
         spoken = [i for i in range(first, last) if self._speaks(i)]
-        if not spoken or lowers[spoken[0]] not in _words("conditions", "assuming") or any(words[i].number for i in spoken):
+        if (
+            not spoken
+            or lowers[spoken[0]] not in _words("conditions", "assuming")
+            or any(words[i].number for i in spoken)
+        ):
             return False
-        reading = _words("reading", "attributing", "exchange", "assuming", "conditions") | word_set("polarity", "negation")
+        reading = _words("reading", "attributing", "exchange", "assuming", "conditions") | word_set(
+            "polarity", "negation"
+        )
         matter = (i for i in spoken if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
         names_page = not _words("attributing").isdisjoint(lowers[first:last])
         own = not word_set("conduct", "first_person").isdisjoint(lowers[first:last])

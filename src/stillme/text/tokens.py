@@ -128,7 +128,20 @@ class Word:
     """One spelling: shared by every token that is spelt so, compared by identity of its parts."""
 
     __slots__ = (
-        *("accented", "capital", "content", "folded", "lower", "number", "said", "stem", "stop", "text", "upper", "word"),
+        *(
+            "accented",
+            "capital",
+            "content",
+            "folded",
+            "lower",
+            "number",
+            "said",
+            "stem",
+            "stop",
+            "text",
+            "upper",
+            "word",
+        ),
     )
 
     def __init__(self, text: str) -> None:
