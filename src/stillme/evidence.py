@@ -418,7 +418,9 @@ class Evidence:
             return judged
         if self._is_denied(claim):
             denied = round(1 - judged.score, 4)
-            return replace(judged, status="contradicted", score=denied, quote=None, unsupported=(claim.span,), detail=DENIED)
+            return replace(
+                judged, status="contradicted", score=denied, quote=None, unsupported=(claim.span,), detail=DENIED
+            )
         behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter)
         if behind is not None:
             alone = self._judged_alone(behind, claim.last)
@@ -426,7 +428,9 @@ class Evidence:
             return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
         core = beside_denial(self.draft, claim.first, claim.last, self._is_of_the_matter)
         turned = (own for own in self._judged_alone(*core) if own.in_order and own.objection) if core else iter(())
-        return next((replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged)
+        return next(
+            (replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged
+        )
 
     def _is_denied(self, claim: Claim) -> bool:
         """Whether what stands before a colon or dash says that what follows does not hold; to a question it may be the answer."""

@@ -324,7 +324,7 @@ def test_what_surrounds_a_denial_does_not_turn_it(
         ("[myth]The Tarrow pool opens at 7 a.m.[/myth]", PASSAGE),
         ("[Lifeguards carry knives] The Tarrow pool opens at 7 a.m.", PASSAGE),
         ("(Members swim naked.) The Tarrow pool opens at 7 a.m.", PASSAGE),
-        ("lifeguards = \"The Tarrow pool opens at 7 a.m.\"", PASSAGE),
+        ('lifeguards = "The Tarrow pool opens at 7 a.m."', PASSAGE),
         ("sharks,answer\nmany,The Tarrow pool opens at 7 a.m.", PASSAGE),
         ("[Chỉ ngày lễ] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
         ("[Sai] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),

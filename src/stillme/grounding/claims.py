@@ -14,7 +14,16 @@ from itertools import pairwise
 from typing import Final
 
 from stillme.grounding.citations import Marker
-from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words, nature_words, polite_words, turns
+from stillme.grounding.wrapping import (
+    Asked,
+    Known,
+    Wrapping,
+    claim_lexicon,
+    exchange_words,
+    nature_words,
+    polite_words,
+    turns,
+)
 from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
@@ -308,7 +317,11 @@ class _Reader:
     def _is_beside_the_matter(self, w: Wrapping) -> bool:
         """Whether a line of several words has none of question, sources or exchange: it names nothing that follows it."""
         words, exchange = self.draft.words, exchange_words()
-        named = [i for i in w.content if words[i].lower in exchange or words[i].stem in self.known.stems or words[i].stem in self.asked.stems]
+        named = [
+            i
+            for i in w.content
+            if words[i].lower in exchange or words[i].stem in self.known.stems or words[i].stem in self.asked.stems
+        ]
         return len(w.content) >= LEAST_BESIDE * (1 + self.draft.accented) and not named
 
     def _is_signature(self, w: Wrapping, s: Sentence) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from stillme.grounding.similarity import Embed
-from stillme.grounding.wrapping import denies, exchange_words, polite_words, turns
+from stillme.grounding.wrapping import denies, denies_itself, exchange_words, polite_words, turns
 from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
@@ -37,14 +37,14 @@ MOST_MARKS: Final = 3
 LEAST_STATEMENT: Final = 4
 APART_ENDS: Final = frozenset(":—–")
 # What a denial on one side of these does not reach stands on the other.
-PARTING: Final = frozenset(":—–,|()[]{}<>*\"“”»«")
+PARTING: Final = frozenset(':—–,|()[]{}<>*"“”»«')
 # What tells a speaker how to say a line, in brackets or between asterisks.
 DIRECTION: Final = re.compile(
     r"\[[^\[\]\n]{2,60}+\](?![(:\[])|【[^【】\n]{2,60}+】|\([^()\n]{2,60}+\)|\{[^{}\n]{2,60}+\}|<[^<>\n]{2,60}+>"
     r"|(?<![*\w])\*[^*\s][^*\n]{0,58}+\*(?![*\w])"
 )
 LONGEST_DIRECTION: Final = 8
-BEFORE_DIRECTION: Final = ".!?…:;\"”’»)]}>】*"
+BEFORE_DIRECTION: Final = '.!?…:;"”’»)]}>】*'
 ELEMENT: Final = re.compile(r"[<\[]/?+([^\W\d][\w:.-]{0,40}+)/?+[>\]]")
 NAME_JOINTS: Final = re.compile(r"[\W_]++|(?<=[a-z])(?=[A-Z])")
 
@@ -58,9 +58,7 @@ def only_talks(embed: Embed, text: str, apart: bool) -> bool:
     return model.score(text, embed) >= (model.apart_at if apart else model.talk_at)
 
 
-def is_remark(
-    embed: Embed, draft: Text, first: int, last: int, matter: Collection[str], least: float = 0.0
-) -> bool:
+def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str], least: float = 0.0) -> bool:
     """Whether tokens are as likely talk as a statement, and no part of the answer: they say little of the matter unless they surely talk,
     and if they count something, nothing at all ('Press 1 for more').
 
@@ -90,7 +88,8 @@ def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Coll
     marks = sorted(found, key=lambda i: (draft.words[i].text != ":", draft.lowers[i] in joining, -i))
     for mark in marks[:MOST_MARKS]:
         least = EVEN if draft.lowers[mark] in joining else 0.0
-        if not turns(draft, first, mark) and is_remark(embed, draft, first, mark, matter, least):
+        bound = turns(draft, first, mark) and not denies_itself(draft, first, mark)
+        if not bound and is_remark(embed, draft, first, mark, matter, least):
             joints = word_set("grammar", "behind_lead")
             behind = next(i for i in range(mark + 1, last) if draft.lowers[i] not in joints or i == last - 1)
             return behind if _stands(draft, behind, last) else None
@@ -175,7 +174,9 @@ def _states_enough(draft: Text, first: int, last: int) -> bool:
 
 def _is_foreign(draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
     """Whether at most half of what tokens say is the matter's."""
-    said = [word for word in draft.words[first:last] if word.number or (word.content and word.lower not in exchange_words())]
+    said = [
+        word for word in draft.words[first:last] if word.number or (word.content and word.lower not in exchange_words())
+    ]
     named = [word for word in said if word.number or word.stem in matter]
     return 2 * len(named) <= len(said)
 

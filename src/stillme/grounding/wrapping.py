@@ -18,7 +18,18 @@ from stillme.text.lexicon import Lexicon, Match
 from stillme.text.sentences import is_picture
 from stillme.text.tokens import Text, Word, word_of
 
-__all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies", "denies_assent", "denies_what_follows", "known_from"]
+__all__ = [
+    "Asked",
+    "Known",
+    "Wrapping",
+    "asked_by",
+    "claim_lexicon",
+    "denies",
+    "denies_assent",
+    "denies_itself",
+    "denies_what_follows",
+    "known_from",
+]
 
 LEADING: Final = frozenset({"lead", "hedge", "telling"})
 POLITE: Final = frozenset({"opening", "courtesy", "disclaiming", "identity"})
@@ -135,6 +146,13 @@ def turns(draft: Text, first: int, last: int) -> bool:
     lowers = draft.lowers[first:last]
     turning = _turning()
     return sum(lower in turning for lower in lowers) % 2 == 1 or any(lower in _words("conditions") for lower in lowers)
+
+
+def denies_itself(draft: Text, first: int, last: int) -> bool:
+    """Whether a speaker only denies something of himself: 'I won't beat about the bush', and not what stands behind it: 'I doubt it'."""
+    lowers = draft.lowers[first:last]
+    bound = _words("reversing", "conditions", "untrue", "holding", "complementisers")
+    return not word_set("conduct", "first_person").isdisjoint(lowers) and bound.isdisjoint(lowers)
 
 
 def wants_yes_or_no(query: Text) -> bool:
@@ -517,9 +535,7 @@ class Wrapping:
         if mark and "\n" in self.draft.raw[self.draft.starts[first] : self.draft.starts[mark]]:
             return 0
         if not mark or not (
-            self.only_talks(first, mark)
-            or self._says_who_speaks(first, mark)
-            or self._doubts_the_reading(first, mark)
+            self.only_talks(first, mark) or self._says_who_speaks(first, mark) or self._doubts_the_reading(first, mark)
         ):
             mark = self._joint_behind_talk(first, last)
         if not mark:
@@ -546,9 +562,15 @@ class Wrapping:
         """Whether a clause only makes a condition of how something was read: 'If I read this right', 'unless the page is out of date'."""
         lowers, words = self.draft.lowers, self.draft.words
         spoken = [i for i in range(first, last) if self._speaks(i)]
-        if not spoken or lowers[spoken[0]] not in _words("conditions", "assuming") or any(words[i].number for i in spoken):
+        if (
+            not spoken
+            or lowers[spoken[0]] not in _words("conditions", "assuming")
+            or any(words[i].number for i in spoken)
+        ):
             return False
-        reading = _words("reading", "attributing", "exchange", "assuming", "conditions") | word_set("polarity", "negation")
+        reading = _words("reading", "attributing", "exchange", "assuming", "conditions") | word_set(
+            "polarity", "negation"
+        )
         matter = (i for i in spoken if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
         names_page = not _words("attributing").isdisjoint(lowers[first:last])
         own = not word_set("conduct", "first_person").isdisjoint(lowers[first:last])

@@ -18,7 +18,9 @@ Span = tuple[int, int]
 
 QUOTES: Final = "\"'`"
 # What stands before a text: words and the marks of a program; and the text, up to the end of the line.
-CALL: Final = re.compile(r"[ \t]*+([\w.$:=>(\[\]<&|+ '\"-]{1,80}?)(?:f(?=[\"']))?([\"'`])((?:(?!\2)[^\n]){3,4000}+)\2[)\]};, \t]*+$")
+CALL: Final = re.compile(
+    r"[ \t]*+([\w.$:=>(\[\]<&|+ '\"-]{1,80}?)(?:f(?=[\"']))?([\"'`])((?:(?!\2)[^\n]){3,4000}+)\2[)\]};, \t]*+$"
+)
 JOINING: Final = "=(:>|"
 PAIR: Final = re.compile(r"[ \t]*+([\w.-]{1,40}+)=(?:\"([^\"\n]{0,4000}+)\"|([^\s\"=]{1,80}+))(?=[ \t]|$)")
 STAMP: Final = r"\[?+\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?+(?:[.,]\d{1,6}+)?+(?:Z|[+-]\d{2}:?+\d{2})?+)?+\]?+"
