@@ -39,7 +39,7 @@ from stillme.grounding.talk import (
     only_talks,
     run_on_talk,
 )
-from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
+from stillme.grounding.wrapping import Asked, asked_by, denies_what_follows, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, Option, find_ambiguity, find_picked
@@ -65,6 +65,8 @@ DANGER: Final[tuple[Literal["given"]]] = ("given",)
 MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
+LEAD_MARKS: Final = frozenset(":—–=])}>")
+DENIED: Final = "what stands before it denies it"
 # Marks that lay a text out and say nothing.
 LAYOUT: Final = frozenset("*_#`~>")
 # So many sentences at the end of a beginning may be read otherwise once it is known what follows.
@@ -308,7 +310,10 @@ class Evidence:
             return False
         if self._may_answer(claim, sentence.first, sentence.last) or self.embed is None:
             return False
-        return is_remark(self.embed, self.draft, sentence.first, sentence.last, self._matter)
+        if denies_what_follows(self.draft.lowers[sentence.first : sentence.last]):
+            return False
+        spans = {(sentence.first, sentence.last), (claim.first, claim.last)}
+        return all(is_remark(self.embed, self.draft, first, last, self._matter) for first, last in spans)
 
     def behind_remark(self, claim: Claim) -> int | None:
         """Where a claim goes on behind a leading clause that the answer can do without, as a character of the draft."""
@@ -411,6 +416,11 @@ class Evidence:
         """
         if not judged.supported:
             return judged
+        if self._is_denied(claim):
+            denied = round(1 - judged.score, 4)
+            return replace(
+                judged, status="contradicted", score=denied, quote=None, unsupported=(claim.span,), detail=DENIED
+            )
         behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter)
         if behind is not None:
             alone = self._judged_alone(behind, claim.last)
@@ -421,6 +431,12 @@ class Evidence:
         return next(
             (replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged
         )
+
+    def _is_denied(self, claim: Claim) -> bool:
+        """Whether what stands before a colon or dash says that what follows does not hold; to a question it may be the answer."""
+        first = self.draft_sentences[claim.index].first
+        mark = next((i for i in range(first, claim.last) if self.draft.words[i].text in LEAD_MARKS), first)
+        return not self.asked.yes_or_no and mark > first and denies_what_follows(self.draft.lowers[first:mark])
 
     def _judged_alone(self, first: int, last: int) -> list[Judgement]:
         """The judgements of some tokens of the draft as a draft of their own."""

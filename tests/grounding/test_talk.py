@@ -288,7 +288,7 @@ QUY_DINH = "Không được mang chó vào bể bơi Tân Hà. Trẻ dưới tá
     [
         ("[drum roll] {}", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
         ("[stop] {} [stop]", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
-        ("[slowly, and without a smile] {}", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("[slowly, with a smile] {}", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
         ("{} (bows)", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
         ("No kidding folks: {}", POOL_RULES, "dogs are {}allowed in the Tarrow pool.", "not ", ""),
         ("Never mind the gossip, {}", POOL_RULES, "dogs are {}allowed in the Tarrow pool.", "not ", ""),

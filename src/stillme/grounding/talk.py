@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from stillme.grounding.similarity import Embed
-from stillme.grounding.wrapping import denies, exchange_words, polite_words, turns
+from stillme.grounding.wrapping import denies, denies_itself, exchange_words, polite_words, turns
 from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
@@ -32,7 +32,7 @@ EVEN: Final = 0.5
 LONGEST_LEAD: Final = 24
 LEAST_BEHIND: Final = 3
 LEAST_RUN_ON: Final = 2
-LEAD_ENDS: Final = frozenset(",:—–=")
+LEAD_ENDS: Final = frozenset(",:—–")
 MOST_MARKS: Final = 3
 LEAST_STATEMENT: Final = 4
 APART_ENDS: Final = frozenset(":—–")
@@ -88,10 +88,17 @@ def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Coll
     marks = sorted(found, key=lambda i: (draft.words[i].text != ":", draft.lowers[i] in joining, -i))
     for mark in marks[:MOST_MARKS]:
         least = EVEN if draft.lowers[mark] in joining else 0.0
-        if not turns(draft, first, mark) and is_remark(embed, draft, first, mark, matter, least):
+        bound = turns(draft, first, mark) and not denies_itself(draft, first, mark)
+        if not bound and is_remark(embed, draft, first, mark, matter, least):
             joints = word_set("grammar", "behind_lead")
-            return next(i for i in range(mark + 1, last) if draft.lowers[i] not in joints or i == last - 1)
+            behind = next(i for i in range(mark + 1, last) if draft.lowers[i] not in joints or i == last - 1)
+            return behind if _stands(draft, behind, last) else None
     return None
+
+
+def _stands(draft: Text, first: int, last: int) -> bool:
+    """Whether what a lead-in leaves says enough to be a sentence, and is none that hangs on it: '…, who opens accounts'."""
+    return draft.lowers[first] not in word_set("grammar", "relative") and _states_enough(draft, first, last)
 
 
 def find_directions(embed: Embed, draft: Text, matter: Collection[str]) -> Iterator[Span]:

@@ -18,7 +18,18 @@ from stillme.text.lexicon import Lexicon, Match
 from stillme.text.sentences import is_picture
 from stillme.text.tokens import Text, Word, word_of
 
-__all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies", "denies_assent", "known_from"]
+__all__ = [
+    "Asked",
+    "Known",
+    "Wrapping",
+    "asked_by",
+    "claim_lexicon",
+    "denies",
+    "denies_assent",
+    "denies_itself",
+    "denies_what_follows",
+    "known_from",
+]
 
 LEADING: Final = frozenset({"lead", "hedge", "telling"})
 POLITE: Final = frozenset({"opening", "courtesy", "disclaiming", "identity"})
@@ -105,6 +116,15 @@ def nature_words() -> frozenset[str]:
     return _words("nature")
 
 
+def denies_what_follows(words: Sequence[str]) -> bool:
+    """Whether words say of what follows that it does not hold, and nothing else: 'NOT', 'The opposite is true'; a bare 'no' may answer."""
+    untrue = [word for word in words if word in _words("untrue")]
+    denying = [*untrue, *(word for word in words if word in _words("answering_no"))]
+    rest = (word for word in words if word not in denying and word not in _words("holding"))
+    holds = any(word in _words("holding") for word in words)
+    return bool(untrue or holds) and len(denying) % 2 == 1 and not any(word_of(word).content for word in rest)
+
+
 @compiled
 def _turning() -> frozenset[str]:
     return word_set("polarity", "negation") | _words("reversing", "saying_no")
@@ -126,6 +146,13 @@ def turns(draft: Text, first: int, last: int) -> bool:
     lowers = draft.lowers[first:last]
     turning = _turning()
     return sum(lower in turning for lower in lowers) % 2 == 1 or any(lower in _words("conditions") for lower in lowers)
+
+
+def denies_itself(draft: Text, first: int, last: int) -> bool:
+    """Whether a speaker only denies something of himself: 'I won't beat about the bush', and not what stands behind it: 'I doubt it'."""
+    lowers = draft.lowers[first:last]
+    bound = _words("reversing", "conditions", "untrue", "holding", "complementisers")
+    return not word_set("conduct", "first_person").isdisjoint(lowers) and bound.isdisjoint(lowers)
 
 
 def wants_yes_or_no(query: Text) -> bool:
@@ -443,9 +470,16 @@ class Wrapping:
         turning = _turning()
         matter = [name.stem in self.known.stems or name.stem in self.asked.stems for name in names]
         capital = [name.capital or name.lower in _words("speakers") for name in names]
-        if any(name.lower in turning or name.lower in _words("stating") for name in names):
+        bound = _words("stating", "conditions", "joints")
+        if any(name.lower in turning or name.lower in bound for name in names) or self._names_a_scope(names):
             return False
         return (not all(matter) and capital[0]) if accented else (not any(matter) and all(capital))
+
+    def _names_a_scope(self, names: Sequence[Word]) -> bool:
+        """Whether a label bounds what follows it: a time ('Sundays:'), or in English several of a kind ('Members:')."""
+        last = names[-1]
+        several = last.text.endswith("s") and not last.accented and last.lower not in _words("speakers", "signers")
+        return several or any(name.lower in _words("scopes") for name in names)
 
     def _colon(self, first: int, last: int) -> int:
         """The token behind a colon or dash before which there are only words about the exchange; behind a comma, if they speak to the
@@ -498,6 +532,8 @@ class Wrapping:
         """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
         mark = next((i for i in reach if self._ends_clause(i)), 0)
+        if mark and "\n" in self.draft.raw[self.draft.starts[first] : self.draft.starts[mark]]:
+            return 0
         if not mark or not (
             self.only_talks(first, mark) or self._says_who_speaks(first, mark) or self._doubts_the_reading(first, mark)
         ):

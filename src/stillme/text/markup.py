@@ -33,6 +33,7 @@ PROLOGUE: Final = re.compile(
 )
 # The tags of forums and wikis, '[b]' to '[/b]' and '{quote}' to '{quote}'.
 SQUARE: Final = re.compile(r"\[(?:/([^\W\d]\w{0,40}+)|([^\W\d]\w{0,40}+)(?:=([^\[\]\n]{0,200}+))?+)\]")
+WORD_GAPS: Final = re.compile(r"[\s_]+")
 CURLY: Final = re.compile(r"\{([a-z]{2,20}+)(?::[^{}\n]{0,80}+)?+\}")
 TEMPLATE: Final = re.compile(r"\{\{\s*+([^\W\d]\w{0,40}+)\s*+\||\}\}")
 STATE: Final = re.compile(r"\s*+([\w -]{1,40}+)(?=</)")
@@ -153,7 +154,7 @@ def _square_tags(raw: str) -> Iterator[Markup]:
 def _square_tag(tag: re.Match[str], name: str) -> Markup:
     if not _lays_out(name):
         return Markup(apart=(tag.span(),))
-    seen = [tag.span(3)] if tag.group(3) and len(tag.group(3).split()) > 1 else []
+    seen = [tag.span(3)] if tag.group(3) and len(WORD_GAPS.split(tag.group(3))) > 1 else []
     return Markup(_around(tag.span(), seen), tuple(seen))
 
 

@@ -25,7 +25,7 @@ LACKS_EVIDENCE: Final = frozenset(
     }
 )
 # What stands before the words of a line: indents, quotes, list marks.
-BEFORE_WORDS: Final = " \t>-*•+"
+BEFORE_WORDS: Final = " \t>-*•+#"
 PAIRED: Final = ("**", "__", "`", '"', "*")
 BRACKETS: Final = ("()", "[]", "{}", "“”", "<>")
 # One edit may uncover what another mends: what is left behind a lead-in lacks its citation.
