@@ -23,6 +23,7 @@ BOUND_REACH: Final = 6
 BOUND_WORDS: Final = 3
 # How far behind the verb of saying that stands what is to be said.
 SAYING_REACH: Final = 10
+EMPHASIS: Final = frozenset("*_`")
 NO_STEM: Final = frozenset({""})
 PLAIN_MARKS: Final = frozenset(".,;:!?\"'“”‘’()[]*_`")
 CLAUSE_MARKS: Final = frozenset(",;:.!?()")
@@ -155,7 +156,14 @@ class Statement:
         if not cues().starts("saying", lowers[at : at + 2]):
             return ""
         said = lowers[at + 1 : at + SAYING_REACH]
-        return stem(lowers[at]) if not cues().words("quoting").isdisjoint(said) else ""
+        dictated = not cues().words("quoting").isdisjoint(said) and not self._is_labelled
+        return stem(lowers[at]) if dictated else ""
+
+    @property
+    def _is_labelled(self) -> bool:
+        """Whether its first word names what its line is, as in 'Answer: Yes', instead of asking anybody to say it."""
+        plain = [lower for lower in self.lowers[:SAYING_REACH] if lower not in EMPHASIS]
+        return ":" in plain[1:3] and cues().starts("labels", plain[: plain.index(":")])
 
     def segment(self, token: int) -> int:
         """The segment of one of its tokens."""
