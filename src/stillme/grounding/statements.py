@@ -8,6 +8,7 @@ from typing import Final
 
 from stillme.figures.quantity import Quantity
 from stillme.figures.words import find_quantities
+from stillme.grounding.asking import asks_in_vain
 from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.concepts import opposite_stems, text_concepts
@@ -158,6 +159,14 @@ class Statement:
         said = lowers[at + 1 : at + SAYING_REACH]
         dictated = not cues().words("quoting").isdisjoint(said) and not self._is_labelled
         return stem(lowers[at]) if dictated else ""
+
+    @lazy
+    def asks_in_vain(self) -> bool:
+        """Whether it asks for a yes or a no that does not stand behind it, and so says nothing."""
+        if "?" not in self.reading.text.raw and "？" not in self.reading.text.raw:
+            return False
+        behind = (s.sentence for s in self.reading.statements if s.first >= self.last)
+        return asks_in_vain(self.reading.text, self.sentence, next(behind, None))
 
     @property
     def _is_labelled(self) -> bool:
