@@ -686,6 +686,9 @@ def test_hostile_documents_answers_notes_and_reasons_do_nothing(tmp_path: Path, 
             page.keyboard.press("Enter")
             page.wait_for_selector(".turn [data-decision]:visible, .turn .notice")
             unharmed(page, service.url)
+            page.reload()
+            page.wait_for_selector(".turn")
+            unharmed(page, service.url)
             page.goto("/chat?q=script")
             unharmed(page, service.url)
 
@@ -776,11 +779,22 @@ def test_a_label_is_sent_by_itself_once_the_service_answers(tmp_path: Path, new_
 
 @full
 def test_an_hour_of_fifty_items_by_keyboard_alone(tmp_path: Path, new_page: NewPage) -> None:
-    """Every verdict of the sample once, each label in the record, and the queue is empty at the end."""
+    """The line and then the browser die in the middle; every verdict of the sample once, each label in the record, an empty queue at the end."""
     with running(tmp_path / "data", {}) as service:
         fill(service, verdicts(), times=17)
         page = new_page(service, "/review")
-        seen = review_by_keyboard(page, 50)
+        seen = review_by_keyboard(page, 25)
+        seen.append(page.get_attribute("[name=trace]", "value"))
+        page.context.set_offline(True)
+        page.keyboard.press("3")
+        page.wait_for_selector(".outbox:visible")
+        page.close()
+        page.context.set_offline(False)
+        page = page.context.new_page()
+        page.goto(f"{service.url}/review")
+        page.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=seen[-1])
+        page.wait_for_load_state()
+        seen += review_by_keyboard(page, 24)
         page.keyboard.press("1")
         page.wait_for_selector(".empty")
         counts = dict(service.get("/v1/reviews/agreement").json()["counts"])
