@@ -65,9 +65,7 @@ class Connection(Base):  # type: ignore[misc]  # whichever of the server's proto
         before = self.cycle
         in_headers = before is None or not before.more_body
         super().data_received(data)
-        if self.cycle is not before:
-            self._arrived()
-        elif not in_headers and not before.more_body and before.response_complete:
+        if self.cycle is not before or (not in_headers and not before.more_body and before.response_complete):
             self._arrived()
         elif in_headers:
             self._head_bytes += len(data)
