@@ -10,9 +10,7 @@ from stillme.text.programs import find_program_lines
 def read(draft: str) -> tuple[list[str], list[str]]:
     """What is hidden, and the texts."""
     lines = list(find_program_lines(draft))
-    hidden, apart = (
-        [draft[a:b] for line in lines for a, b in spans(line)] for spans in (lambda n: n[0], lambda n: n[1])
-    )
+    hidden, apart = ([draft[a:b] for line in lines for a, b in line[part]] for part in (0, 1))
     return hidden, apart
 
 
