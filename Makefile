@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 FILE   ?= examples/wrong-number.json
+# More than there are cores: tests wait a third of their time, for servers, disks and processes.
+WORKERS ?= 3
 QUICK  := tests/text tests/figures tests/grounding tests/questions tests/conduct tests/validators tests/policy tests/models tests/redaction \
           tests/test_contract.py tests/test_decision.py tests/test_guard.py tests/test_response.py
 
@@ -23,14 +25,14 @@ check: $(VENV)/tested # that generated pages are up to date is one of the tests
 	$(BIN)/mypy
 
 unit: $(VENV)/tested
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 quick: ## the inner loop, within a minute: lint, and the tests of everything that needs no server and no other process
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 --dist worksteal -x -m "not slow" $(QUICK)
 
 soak: $(VENV)/tested ## every test, with loops of kills, load and drawn inputs at full length
-	STILLME_SOAK=1 $(BIN)/pytest -n 2 --dist worksteal
+	STILLME_SOAK=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 release: ## build sdist and wheel, build the wheel again from the sdist, and check that what is installed from it verifies
 	PYTHON=$(PYTHON) .ci/release

@@ -23,8 +23,9 @@ from typing import Any
 
 from stillme.chat.retrieval import SEARCHED, Query, Retriever, fused, query_words, read_query
 from stillme.models.embedding import embed
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.storage.knowledge.engines import store_at
-from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Document
 from stillme.text.tokens import fold_text
 
 LOOKED_AT = 5

@@ -54,8 +54,9 @@ def decide(
 def _codes(findings: Sequence[Finding], decision: Decision) -> tuple[str, ...]:
     """The reason codes, each once; those of an answer are warnings, and the first of them says so."""
     codes = tuple(dict.fromkeys(str(f.reason) for f in findings if f.reason))
-    is_warned = bool(codes) and decision is Decision.ANSWER
-    return (Reason.PASSED_WITH_WARNINGS.value, *codes) if is_warned else codes
+    if codes and decision is Decision.ANSWER:
+        return (Reason.PASSED_WITH_WARNINGS.value, *codes)
+    return codes
 
 
 def strictest(hard: Sequence[tuple[str, Decision]], *, forgives: bool) -> Decision:
@@ -80,10 +81,10 @@ def _verified(findings: Sequence[Finding], *, claims_made: bool, claims_needed: 
     """No hard gate errored, something was checked, and factual claims went past a validator that judges them."""
     if any(map(_is_crashed_gate, findings)):
         return False
-    checks = [f for f in findings if f.outcome in RAN]
+    ran = [f.judges_claims for f in findings if f.outcome in RAN]
     if claims_made:
-        return any(f.judges_claims for f in checks)
-    return bool(checks) and not claims_needed
+        return any(ran)
+    return bool(ran) and not claims_needed
 
 
 def _is_crashed_gate(finding: Finding) -> bool:

@@ -31,13 +31,15 @@ from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.talk import (
     behind_foreign_lead,
     behind_remark,
+    beside_denial,
+    find_directions,
     is_manners,
     is_remark,
     names_an_element,
     only_talks,
     run_on_talk,
 )
-from stillme.grounding.wrapping import Asked, asked_by, known_from, may_assent
+from stillme.grounding.wrapping import Asked, asked_by, denies_what_follows, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
 from stillme.questions.ambiguity import Ambiguity, Option, find_ambiguity, find_picked
@@ -63,6 +65,8 @@ DANGER: Final[tuple[Literal["given"]]] = ("given",)
 MANNERLY: Final = ("sell", "person", "choice")
 DECLINING: Final = frozenset({"refusal", "question"})
 BESIDE_DECLINING: Final = frozenset({"courtesy", "disclaimer", "announcement", "layout", "self", "heading"})
+LEAD_MARKS: Final = frozenset(":—–=])}>")
+DENIED: Final = "what stands before it denies it"
 # Marks that lay a text out and say nothing.
 LAYOUT: Final = frozenset("*_#`~>")
 # So many sentences at the end of a beginning may be read otherwise once it is known what follows.
@@ -224,7 +228,16 @@ class Evidence:
     def draft_sentences(self) -> list[Sentence]:
         """The sentences of the draft; what stands apart in its markup is one of its own."""
         edges = ((at, at) for at in self.markup.breaks)
-        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *edges])
+        return split(self.draft, [m.span for m in self.markers], [*self.markup.apart, *self._directions, *edges])
+
+    @lazy
+    def _directions(self) -> list[tuple[int, int]]:
+        """What in the draft only tells how it is to be said, in brackets, as its characters."""
+        if self.embed is None or self._is_unaccented:
+            return []
+        taken = [*(m.span for m in self.markers), *self.markup.hidden, *self.markup.apart]
+        found = find_directions(self.embed, self.draft, self._matter)
+        return [(start, end) for start, end in found if not any(a < end and start < b for a, b in taken)]
 
     @lazy
     def markup(self) -> Markup:
@@ -297,7 +310,10 @@ class Evidence:
             return False
         if self._may_answer(claim, sentence.first, sentence.last) or self.embed is None:
             return False
-        return is_remark(self.embed, self.draft, sentence.first, sentence.last, self._matter)
+        if denies_what_follows(self.draft.lowers[sentence.first : sentence.last]):
+            return False
+        spans = {(sentence.first, sentence.last), (claim.first, claim.last)}
+        return all(is_remark(self.embed, self.draft, first, last, self._matter) for first, last in spans)
 
     def behind_remark(self, claim: Claim) -> int | None:
         """Where a claim goes on behind a leading clause that the answer can do without, as a character of the draft."""
@@ -394,16 +410,42 @@ class Evidence:
         return [self._without_its_lead(c, j) for c, j in zip(self.factual_claims, found, strict=True)]
 
     def _without_its_lead(self, claim: Claim, judged: Judgement) -> Judgement:
-        """The judgement of a claim, or of what it says behind a colon, where that is worse: a lead-in makes nothing true.
+        """The judgement of a claim, or of what it says without what stands beside it, where that is worse: that makes nothing true.
 
         'There is no room for doubt: pens are allowed' denies something, and not what the source denies.
         """
-        behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter) if judged.supported else None
-        if behind is None:
+        if not judged.supported:
             return judged
-        alone = self.with_draft(f"{self.draft.slice(behind, claim.last).rstrip(' .')}.").judgements
-        worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
-        return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
+        if self._is_denied(claim):
+            denied = round(1 - judged.score, 4)
+            return replace(
+                judged, status="contradicted", score=denied, quote=None, unsupported=(claim.span,), detail=DENIED
+            )
+        behind = behind_foreign_lead(self.draft, claim.first, claim.last, self._matter)
+        if behind is not None:
+            alone = self._judged_alone(behind, claim.last)
+            worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
+            return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
+        core = beside_denial(self.draft, claim.first, claim.last, self._is_of_the_matter)
+        turned = (own for own in self._judged_alone(*core) if own.in_order and own.objection) if core else iter(())
+        return next(
+            (replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged
+        )
+
+    def _is_denied(self, claim: Claim) -> bool:
+        """Whether what stands before a colon or dash says that what follows does not hold; to a question it may be the answer."""
+        first = self.draft_sentences[claim.index].first
+        mark = next((i for i in range(first, claim.last) if self.draft.words[i].text in LEAD_MARKS), first)
+        return not self.asked.yes_or_no and mark > first and denies_what_follows(self.draft.lowers[first:mark])
+
+    def _judged_alone(self, first: int, last: int) -> list[Judgement]:
+        """The judgements of some tokens of the draft as a draft of their own."""
+        return self.with_draft(f"{self.draft.slice(first, last).rstrip(' .')}.").judgements
+
+    def _is_of_the_matter(self, token: int) -> bool:
+        """Whether a word of the draft, or one that means the same, stands in question or sources."""
+        meant = self.draft_reading.concepts[token]
+        return self.draft.words[token].stem in self._matter or any(c in self.library.meanings for c in meant)
 
     def checked(self, judgements: list[Judgement]) -> list[Judgement]:
         """The judgements of a grounder, if they are that: one for each claim, each with a probability as its score."""

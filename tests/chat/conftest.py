@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.storage.knowledge.engines import store_at
-from stillme.storage.knowledge.store import KnowledgeStore
 
 NewStore = Callable[..., KnowledgeStore]
 _NUMBERS = itertools.count(1)

@@ -14,8 +14,9 @@ from stillme.errors import InputError
 from stillme.grounding.passage import Passage
 from stillme.grounding.similarity import similarities
 from stillme.models.embedding import embed
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.storage.knowledge.engines import store_at
-from stillme.storage.knowledge.store import Chunk, Context, Document, KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Context, Document
 from stillme.text.tokens import Text
 
 TEXTS = {

@@ -286,6 +286,33 @@ def test_the_first_paint_does_not_jump(console: Service, new_page: NewPage, path
     assert shift < 0.1
 
 
+@full
+@pytest.mark.parametrize("path", EVERY_PAGE)
+def test_focus_is_seen_and_nothing_moves_for_whoever_asks(console: Service, new_page: NewPage, path: str) -> None:
+    """What the Tab key comes to has a line around it, in an order that leaves the page again; with reduced motion nothing fades or glides."""
+    page = new_page(console, path, reduced_motion="reduce", **LAN)
+    moving = """() => [...document.querySelectorAll('*')].filter((e) => { const s = getComputedStyle(e);
+      return s.animationName !== 'none' || s.transitionDuration.split(', ').some((d) => parseFloat(d) > 0 && s.transitionProperty !== 'none'); }).length"""
+    assert page.evaluate(moving) == 0
+    unseen = """() => { const e = document.activeElement, s = getComputedStyle(e), box = e.closest('.editor, .drop') ?? e, b = getComputedStyle(box);
+      const isMarked = (each) => each.outlineStyle !== 'none' && parseFloat(each.outlineWidth) >= 2;
+      const label = e.labels?.[0];
+      return e === document.body || isMarked(s) || isMarked(b) || (label && isMarked(getComputedStyle(label))) ? '' : e.outerHTML.slice(0, 120); }"""
+    seen, found = set(), []
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        here = page.evaluate(
+            "() => { const e = document.activeElement; e.dataset.at ??= Math.random(); return e === document.body ? '' : e.dataset.at; }"
+        )
+        if not here or here in seen:
+            break
+        seen.add(here)
+        found.append(page.evaluate(unseen))
+
+    assert len(seen) > 10
+    assert [each for each in found if each] == []
+
+
 # a promotion
 
 
@@ -304,8 +331,8 @@ def test_a_promotion_from_the_checklist_to_the_record(tmp_path: Path, new_page: 
         page.click("button:has-text('Go on to warn')")
         page.wait_for_selector("text=A pilot at one branch")
         assert policy.read_text(encoding="utf-8") == "mode: warn\n"
-        service.parts.guard._watcher.poll()
-        page.reload()
+        assert page.inner_text(".steps .now .step-name") == "warn"
+        assert "the mode is warn now" in page.inner_text(".notice.good")
         page.fill("#why-monitor", "Too many notes.")
         page.click("button:has-text('Go back to monitor')")
         page.wait_for_selector("text=Too many notes.")
@@ -422,6 +449,78 @@ def test_a_long_talk_stays_in_view_with_the_sources_of_each_answer(tmp_path: Pat
         assert "leave.md" in page.inner_text("#sources")
 
 
+def asked(page: Any, question: str, turns: int) -> None:
+    """Ask, and wait for the verdict on the last of so many turns."""
+    page.fill("#message", question)
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "n => document.querySelectorAll('.turn [data-decision]:not([hidden])').length === n", arg=turns
+    )
+
+
+def test_a_talk_outlives_a_reload_and_another_language(tmp_path: Path, new_page: NewPage) -> None:
+    """With what was withheld, its sources and the question half typed; what comes next knows of it; a click ends it, and nothing of it is in an address."""
+    with Upstream(stream(*(f"{word} " for word in SAYS.split()))) as model:
+        local = {"STILLME_LOCAL_URL": model.url, "STILLME_LOCAL_MODEL": "a-model", "STILLME_PROVIDER": "local"}
+        with running(tmp_path / "data", local) as service:
+            page = new_page(service, "/chat")
+            page.set_input_files(
+                "#file", {"name": "leave.md", "mimeType": "text/markdown", "buffer": HANDBOOK.encode()}
+            )
+            page.wait_for_selector(".documents >> text=leave.md")
+            asked(page, "How many days of paid leave do new staff get?", 1)
+            page.fill("#message", "And for how")
+            page.reload()
+            assert "14 days" in page.inner_text(".answered")
+            assert page.inner_text(".withheld").endswith("Claims: 1")
+            assert "leave.md" in page.inner_text("#sources")
+            assert page.input_value("#message") == "And for how"
+            page.click("button[value=vi]")
+            page.wait_for_selector("html[lang=vi]")
+            assert "14 days" in page.inner_text(".answered")
+            assert page.inner_text(".withheld").startswith("▧ Đã giữ lại")
+            assert page.url == f"{service.url}/chat"
+            asked(page, "And after the first year?", 2)
+            said = [turn["content"] for turn in model.requests[-1].body["messages"]]
+            assert "How many days of paid leave do new staff get?" in said
+            assert page.evaluate("Object.keys(localStorage).join() + document.cookie").find("leave") < 0
+            page.click("[data-new]")
+            assert page.locator(".turn").count() == 2
+            page.click("[data-new]")
+            assert page.locator(".turn").count() == 0
+            page.reload()
+            assert page.locator(".turn").count() == 0
+            assert not page.is_visible("[data-new]")
+
+
+@full
+def test_a_talk_that_was_broken_off_or_is_somebody_elses(
+    new_page: NewPage, keyed: tuple[Service, dict[str, str]]
+) -> None:
+    """An answer that a reload cut off reads as broken off; after signing out, nothing of a talk is left in the window."""
+    service, keys = keyed
+    page = new_page(service, "/chat")
+    sign_in(page, keys["operator"])
+    page.wait_for_selector("#message")
+    page.route("**/chat", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    page.fill("#message", "What is asked of a line that is dead?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn .notice")
+    assert page.input_value("#message") == "What is asked of a line that is dead?"
+    page.reload()
+    page.wait_for_selector(".turn .notice")
+    assert page.inner_text(".asked") == "What is asked of a line that is dead?"
+    page.click("form.who button")
+    page.wait_for_selector("#key")
+    assert page.evaluate("sessionStorage.length") == 0
+    page.goto("/chat")
+    sign_in(page, keys["admin"])
+    page.wait_for_selector("#message")
+
+    assert page.locator(".turn").count() == 0
+    assert page.input_value("#message") == ""
+
+
 @full
 def test_a_file_is_dropped_and_one_that_cannot_be_read_says_why(tmp_path: Path, new_page: NewPage) -> None:
     """By drag and drop, with progress."""
@@ -433,7 +532,7 @@ def test_a_file_is_dropped_and_one_that_cannot_be_read_says_why(tmp_path: Path, 
         page = new_page(service, "/chat", locale="vi-VN")
         page.evaluate(drop, [["tool.exe", "MZ"], ["so-tay.md", HANDBOOK]])
         page.wait_for_selector(".uploads .failed")
-        assert "no kind of file" in page.inner_text(".uploads .failed")
+        assert "không đọc được loại tệp" in page.inner_text(".uploads .failed")
         page.wait_for_selector(".uploads >> text=đã thêm")
         assert service.get("/v1/documents").json()["documents"] == ["so-tay.md"]
 
@@ -587,6 +686,9 @@ def test_hostile_documents_answers_notes_and_reasons_do_nothing(tmp_path: Path, 
             page.keyboard.press("Enter")
             page.wait_for_selector(".turn [data-decision]:visible, .turn .notice")
             unharmed(page, service.url)
+            page.reload()
+            page.wait_for_selector(".turn")
+            unharmed(page, service.url)
             page.goto("/chat?q=script")
             unharmed(page, service.url)
 
@@ -614,6 +716,7 @@ def test_a_reviewer_labels_by_keyboard_and_undoes(tmp_path: Path, new_page: NewP
         seen = review_by_keyboard(page, 3)
         page.keyboard.press("u")
         page.wait_for_function("(was) => document.querySelector('[name=trace]')?.value === was", arg=seen[-1])
+        assert page.get_attribute("[aria-pressed=true]:is([name=label])", "value") == "missed_hallucination"
         page.keyboard.press("n")
         page.keyboard.type("On second thoughts 1 2 3")
         page.keyboard.press("Escape")
@@ -630,14 +733,17 @@ def test_a_reviewer_labels_by_keyboard_and_undoes(tmp_path: Path, new_page: NewP
 
 
 def test_a_label_outlives_a_connection_and_a_browser(tmp_path: Path, new_page: NewPage) -> None:
-    """It waits where it was given and is sent when the service answers again."""
+    """It waits where it was given and is sent when the service answers again; one that was changed meanwhile is sent once."""
     with running(tmp_path / "data", {}) as service:
         fill(service, verdicts(), times=2)
         page = new_page(service, "/review")
         trace = page.get_attribute("[name=trace]", "value")
         page.context.set_offline(True)
-        page.keyboard.press("2")
+        page.keyboard.press("3")
         page.wait_for_selector(".outbox:visible")
+        page.keyboard.press("2")
+        page.wait_for_timeout(300)
+        assert page.inner_text(".outbox b") == "1"
         page.close()
 
         page.context.set_offline(False)
@@ -673,11 +779,22 @@ def test_a_label_is_sent_by_itself_once_the_service_answers(tmp_path: Path, new_
 
 @full
 def test_an_hour_of_fifty_items_by_keyboard_alone(tmp_path: Path, new_page: NewPage) -> None:
-    """Every verdict of the sample once, each label in the record, and the queue is empty at the end."""
+    """The line and then the browser die in the middle; every verdict of the sample once, each label in the record, an empty queue at the end."""
     with running(tmp_path / "data", {}) as service:
         fill(service, verdicts(), times=17)
         page = new_page(service, "/review")
-        seen = review_by_keyboard(page, 50)
+        seen = review_by_keyboard(page, 25)
+        seen.append(page.get_attribute("[name=trace]", "value"))
+        page.context.set_offline(True)
+        page.keyboard.press("3")
+        page.wait_for_selector(".outbox:visible")
+        page.close()
+        page.context.set_offline(False)
+        page = page.context.new_page()
+        page.goto(f"{service.url}/review")
+        page.wait_for_function("(was) => document.querySelector('[name=trace]')?.value !== was", arg=seen[-1])
+        page.wait_for_load_state()
+        seen += review_by_keyboard(page, 24)
         page.keyboard.press("1")
         page.wait_for_selector(".empty")
         counts = dict(service.get("/v1/reviews/agreement").json()["counts"])

@@ -64,7 +64,8 @@ def test_a_valid_text_shows_what_it_changes(served: tuple[Service, Path], visito
     someone = visitor(served[0])
     answer = someone.send("/policy", {"text": LENIENT, "known": known(someone)}, x_fragment="1")
 
-    assert "validators.FactualHallucinationValidator.gate.contradicted_claim" in answer.text
+    shown = answer.text.replace("<wbr>", "")
+    assert "validators.FactualHallucinationValidator.gate.contradicted_claim" in shown
     assert "<html" not in answer.text
     assert served[1].read_text(encoding="utf-8") == FIRST
 
@@ -107,6 +108,20 @@ def test_cases_of_ones_own_are_tried(served: tuple[Service, Path], visitor: NewV
     assert "Line 2 of the cases is no JSON" in wrong.text
 
 
+def test_a_change_without_a_reason_is_not_saved_and_keeps_what_was_typed(
+    served: tuple[Service, Path], visitor: NewVisitor
+) -> None:
+    """The page says what is missing in the reader's words; one that is saved says so too."""
+    someone = visitor(served[0], "vi")
+    page = save(someone, LENIENT, why=" ")
+
+    assert "Hãy nêu lý do" in page
+    assert LENIENT in page
+    assert served[1].read_text(encoding="utf-8") == FIRST
+    assert "Đã lưu và áp dụng." in someone.get("/policy?saved").text
+    assert "Đã lưu và áp dụng." not in someone.get("/policy").text
+
+
 def test_a_change_is_in_force_at_once_and_its_history_says_who_and_why(
     served: tuple[Service, Path], visitor: NewVisitor
 ) -> None:
@@ -133,7 +148,7 @@ def test_an_earlier_version_comes_back_byte_for_byte(served: tuple[Service, Path
     answer = someone.send(f"/policy/{first}", fields)
 
     assert "# what we agreed on" in page
-    assert answer.headers["location"] == "/policy"
+    assert answer.headers["location"] == "/policy?saved"
     assert file.read_text(encoding="utf-8") == FIRST
     assert [each["how"] for each in service.get("/v1/policy/history").json()["versions"]] == [
         "rolled back",

@@ -85,6 +85,32 @@ def test_a_label_is_undone_by_another(console: Service, visitor: NewVisitor) -> 
     assert agreement["superseded"][0]["label"] == "correct"
 
 
+def test_whoever_comes_back_to_a_verdict_finds_what_they_said(start: Start, visitor: NewVisitor) -> None:
+    """Label, note and claims of their own, and nothing of what others said."""
+    service = start()
+    trace = fill(service, verdicts())[0]
+    lan, minh = visitor(service), visitor(service)
+    for someone, name in ((lan, "Lan"), (minh, "Minh")):
+        someone.sign_in(service.parts.keys.create(name, ["reviewer"]))
+    said = [
+        ("trace", trace),
+        ("label", "wrong_reason"),
+        ("note", "Biểu phí\nkhác"),
+        ("unsupported", "1"),
+        ("looked", "1"),
+    ]
+    lan.send("/review", said)
+
+    page = lan.get(f"/review?again={trace}").text
+    assert "You said: wrong reason." in page
+    assert 'data-key="4" aria-pressed="true"' in page
+    assert "Biểu phí\nkhác</textarea>" in page
+    assert page.count(" checked>") == 3  # claim 1, every claim was looked at, shortcuts
+    other = minh.get(f"/review?again={trace}").text
+    assert "You said" not in other
+    assert "Biểu phí" not in other
+
+
 def test_a_label_that_there_is_not_is_refused(console: Service, visitor: NewVisitor) -> None:
     """With what was meant, perhaps."""
     answer = visitor(console).send(

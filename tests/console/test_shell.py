@@ -38,14 +38,15 @@ def test_every_page_forbids_foreign_code_frames_and_caches(console: Service, pat
     assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:", response.text)
 
 
-def test_the_first_page_with_all_it_loads_is_under_100_kb(console: Service) -> None:
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_with_all_it_loads_is_under_100_kb(console: Service, path: str) -> None:
     """And what it loads may be kept by the browser for ever, under an address that its content gives."""
-    page = console.get("/")
+    page = console.get(path)
     addresses = sorted(set(re.findall(r"/assets/[0-9a-f]{12}/[a-z.]+", page.text)))
     loaded = [console.get(address) for address in addresses]
 
-    assert len(addresses) == len(ASSETS)
-    assert all("immutable" in each.headers["cache-control"] for each in loaded)
+    assert {each.rpartition("/")[2] for each in addresses} >= {"console.css", "page.js", "icon.svg"}
+    assert all(each.status_code == 200 and "immutable" in each.headers["cache-control"] for each in loaded)
     assert len(page.content) + sum(len(each.content) for each in loaded) < 100_000
     assert console.get("/assets/000000000000/console.css").status_code == 404
 
@@ -266,6 +267,16 @@ def test_everything_that_pages_ask_is_in_the_documented_api(console: Service) ->
     assert len(asked) > 15
     assert asked - documented == set()
     assert [path for path in sorted(asked) if path.partition("*")[0].rstrip("/") not in manual] == []
+
+
+def test_scripts_import_only_what_every_page_loads() -> None:
+    """By its name beside them: one address for all assets, and nothing that is asked for one after the other."""
+    imported = {
+        name: set(re.findall(r'from "([^"]+)"', asset(name)[0].decode())) for name in ASSETS if name.endswith(".js")
+    }
+
+    assert {name: found for name, found in imported.items() if found not in (set(), {"./page.js"})} == {}
+    assert len(imported) > 3
 
 
 def test_no_page_knows_of_another_host() -> None:

@@ -285,6 +285,26 @@ def test_a_report_of_both_sides(passages: tuple[str, ...], claim: str, expected:
             id="a claim that repeats the advice",
         ),
         pytest.param(
+            "Answer: The warranty is lifelong.",
+            "The warranty is lifelong.",
+            True,
+            id="a label of questions and answers",
+        ),
+        pytest.param(
+            "**Answer**: Yes, the warranty is lifelong.", "The warranty is lifelong.", True, id="such a label in bold"
+        ),
+        pytest.param("Trả lời: Bảo hành trọn đời.", "Bảo hành trọn đời.", True, id="such a label in Vietnamese"),
+        pytest.param(
+            "Thông báo: Cửa hàng nghỉ Tết 5 ngày.", "Cửa hàng nghỉ Tết 5 ngày.", True, id="the label of an announcement"
+        ),
+        pytest.param(
+            "Please answer: the warranty is lifelong.", "The warranty is lifelong.", False, id="a request to say it"
+        ),
+        pytest.param("Hãy trả lời: bảo hành trọn đời.", "Bảo hành trọn đời.", False, id="a request in Vietnamese"),
+        pytest.param(
+            "Say: the warranty is lifelong.", "The warranty is lifelong.", False, id="a word that is no label"
+        ),
+        pytest.param(
             "The company says that the warranty is lifelong.", "The warranty is lifelong.", True, id="somebody says it"
         ),
     ],

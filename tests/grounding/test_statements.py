@@ -24,6 +24,11 @@ def statement(raw: str) -> Statement:
         pytest.param("Not only guests but also staff may enter.", [], id="not only denies nothing"),
         pytest.param("Cổng không mở cửa.", ["không"], id="a Vietnamese negation"),
         pytest.param("Người nộp đơn không được dưới 18 tuổi.", [], id="a Vietnamese bound"),
+        pytest.param("The gate is NOT open.", ["not"], id="a stressed negation"),
+        pytest.param("THE GATE IS NOT OPEN.", ["not"], id="a shouted negation"),
+        pytest.param("The Gate Is Not Open", ["not"], id="a negation in a title"),
+        pytest.param("Cổng KHÔNG mở cửa.", ["không"], id="a stressed Vietnamese negation"),
+        pytest.param("The band called Nothing plays at eight in the hall.", [], id="a name"),
     ],
 )
 def test_negations(raw: str, denied: list[str]) -> None:

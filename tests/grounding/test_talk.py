@@ -279,6 +279,66 @@ def test_what_only_looks_like_a_packaging_is_judged(guard: Guard, draft: str, pa
     assert action(guard, passage, query, draft) == "block"
 
 
+POOL_RULES = "Dogs are not allowed in the Tarrow pool. Children under eight must be accompanied by an adult."
+QUY_DINH = "Không được mang chó vào bể bơi Tân Hà. Trẻ dưới tám tuổi phải có người lớn đi cùng."
+
+
+@pytest.mark.parametrize(
+    ("around", "passage", "claim", "right", "wrong"),
+    [
+        ("[drum roll] {}", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("[stop] {} [stop]", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("[slowly, with a smile] {}", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("{} (bows)", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("No kidding folks: {}", POOL_RULES, "dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("Never mind the gossip, {}", POOL_RULES, "dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("[list][b]{}[/b][/list]", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("WARN: reply = \"{}\"", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("id,reply\n1,\"{}\"", POOL_RULES, "Dogs are {}allowed in the Tarrow pool.", "not ", ""),
+        ("[tiếng chuông] {}", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "Không đ", "Đ"),
+        ("[dừng] {} [dừng]", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "Không đ", "Đ"),
+        ("Chẳng giấu gì cô {}", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "không đ", "đ"),
+        ("Không lòng vòng nữa, {}", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "không đ", "đ"),
+        ("Dạ em xin trình với cô là {}", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "không đ", "đ"),
+        ("[trich]{}[/trich]", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "Không đ", "Đ"),
+        ("[CẢNH BÁO] loi_dap = \"{}\"", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "Không đ", "Đ"),
+        ("stt,tra_loi\n1,\"{}\"", QUY_DINH, "{}ược mang chó vào bể bơi Tân Hà.", "Không đ", "Đ"),
+    ],
+)  # fmt: skip
+def test_what_surrounds_a_denial_does_not_turn_it(
+    guard: Guard, around: str, passage: str, claim: str, right: str, wrong: str
+) -> None:
+    """The denial of a direction or a lead-in is not the claim's: with it or without, the claim is judged as it stands."""
+    query = "What are the rules of the Tarrow pool?" if passage is POOL_RULES else "Bể bơi Tân Hà có quy định gì?"
+    said = [action(guard, passage, query, around.format(claim.format(value))) for value in (right, wrong)]
+
+    assert said == ["deliver_with_warning", "block"] or said == ["deliver", "block"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "passage"),
+    [
+        ("[On Mondays] The Tarrow pool opens at 7 a.m.", PASSAGE),
+        ("[Unless it rains] The Tarrow pool opens at 7 a.m.", PASSAGE),
+        ("[False] The Tarrow pool opens at 7 a.m.", PASSAGE),
+        ("[myth]The Tarrow pool opens at 7 a.m.[/myth]", PASSAGE),
+        ("[Lifeguards carry knives] The Tarrow pool opens at 7 a.m.", PASSAGE),
+        ("(Members swim naked.) The Tarrow pool opens at 7 a.m.", PASSAGE),
+        ('lifeguards = "The Tarrow pool opens at 7 a.m."', PASSAGE),
+        ("sharks,answer\nmany,The Tarrow pool opens at 7 a.m.", PASSAGE),
+        ("[Chỉ ngày lễ] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
+        ("[Sai] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
+        ("[Nhân viên cứu hộ bị đuổi việc] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
+        ("ca_map,tra_loi\nnhieu,Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
+    ],
+)
+def test_what_only_looks_like_a_direction_is_judged(guard: Guard, draft: str, passage: str) -> None:
+    """A condition, a judgement, a statement in brackets or in the name of a column."""
+    query = "When does the Tarrow pool open?" if passage is PASSAGE else "Bể bơi Tân Hà mở cửa lúc mấy giờ?"
+
+    assert action(guard, passage, query, draft) == "block"
+
+
 def test_a_name_at_the_end_is_no_talk_that_runs_on(guard: Guard) -> None:
     """'… by Dr Ruth Okafor.' is not cut down to '… by Dr.'"""
     passage = "The Tarrow pool is run by Dr Ines Calder. Lockers need a one-pound coin."

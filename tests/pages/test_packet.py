@@ -546,7 +546,7 @@ def test_reviews_facts_and_policy_are_shown_in_order() -> None:
 
     record = page.partition('id="record"')[2].partition("</section>")[0]
     assert Reader(record.partition(">")[2]).texts("dt") == [
-        "Mã vết", "Ghi lúc", "Mã băm bản ghi", "Mã vết, theo kết luận", "Mã yêu cầu", "Mã băm chính sách", "Mã mô hình", "Phiên bản gói",
+        "Mã bản ghi", "Ghi lúc", "Mã băm bản ghi", "Mã bản ghi, theo kết luận", "Mã yêu cầu", "Mã băm chính sách", "Mã mô hình", "Phiên bản gói",
     ]  # fmt: skip
     assert "sai lý do wrong_reason" in Reader(page).texts("h3")
     assert "reviewer-2, 2026-03-02 08:11:40 UTC" in Reader(page).texts("role")

@@ -293,6 +293,53 @@ def test_idle_connections_make_room(tmp_path: Path) -> None:
     assert dropped == b""
 
 
+REFUSED = b"POST /v1/verify HTTP/1.1\r\nhost: elsewhere.example\r\ncontent-length: 9000\r\n\r\n{"
+
+
+def test_a_body_that_goes_on_behind_its_answer_is_ended(tmp_path: Path) -> None:
+    """Whoever is refused before the body has arrived cannot hold the connection by dripping the rest."""
+    with (
+        endless(tmp_path, STILLME_HEADER_TIMEOUT_S="0.1") as (service, _),
+        socket.create_connection(address(service)) as slow,
+    ):
+        slow.sendall(REFUSED)
+        answer = slow.recv(65536)
+        slow.sendall(b" ")
+        answer += said(slow)
+
+    assert answer.startswith(b"HTTP/1.1 403")
+
+
+def test_answered_connections_make_room(tmp_path: Path) -> None:
+    """Many that were refused and never end their bodies take no place from whoever asks."""
+    with (
+        endless(tmp_path, STILLME_MAX_CONNECTIONS="5", STILLME_HEADER_TIMEOUT_S="600") as (service, _),
+        ExitStack() as stack,
+    ):
+        refused = [stack.enter_context(socket.create_connection(address(service))) for _ in range(5)]
+        for client in refused:
+            client.sendall(REFUSED)
+            assert client.recv(65536).startswith(b"HTTP/1.1 403")
+        answers = [service.get("/healthz").status_code for _ in range(3)]
+
+    assert answers == [200] * 3
+
+
+def test_a_connection_whose_body_ended_behind_its_answer_is_used_again(tmp_path: Path) -> None:
+    """It is as good as any other."""
+    with (
+        endless(tmp_path, STILLME_HEADER_TIMEOUT_S="600") as (service, _),
+        socket.create_connection(address(service)) as client,
+    ):
+        client.sendall(REFUSED)
+        first = client.recv(65536)
+        client.sendall(b" " * 8999 + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        second = said(client)
+
+    assert first.startswith(b"HTTP/1.1 403")
+    assert second.count(b"HTTP/1.1 200") == 1
+
+
 # rates
 
 

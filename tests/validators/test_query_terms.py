@@ -23,6 +23,10 @@ MISSING = flagged("context_missing_query_terms")
         pytest.param("Máy ảnh bay được bảo hành mấy năm?", [DOI_TRA], MISSING, id="other Vietnamese words"),
         pytest.param("How long do I have to return unused gear?", [], SKIPPED, id="no passages"),
         pytest.param("What is it?", [RETURNS], SKIPPED, id="no key terms"),
+        pytest.param("Where's my gear?", [RETURNS], PASSED, id="a contraction is no key term"),
+        pytest.param("Who’s paying for returns?", [RETURNS], PASSED, id="nor with a typographic apostrophe"),
+        pytest.param("Hello!", [RETURNS], SKIPPED, id="a greeting"),
+        pytest.param("Cảm ơn shop nhiều nha", [DOI_TRA], SKIPPED, id="thanks in Vietnamese"),
     ],
 )
 def test_terms(query: str, passages: list[str], expected: list[tuple[str, str | None]]) -> None:

@@ -6,14 +6,14 @@ query, draft_answer, context            the contract's own fields, `context` bei
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from stillme.batch.input_files import json_value
 from stillme.errors import InputError, nearest, shown
 
-__all__ = ["FIELDS", "parse_mapping", "request_of", "row_values"]
+__all__ = ["CONTEXT", "FIELDS", "assembled", "from_json", "parse_mapping", "request_of", "row_values"]
 
 FIELDS: Final = (
     *("query", "draft_answer", "context", "request_id", "as_of", "generation_confidence"),
@@ -44,14 +44,7 @@ def parse_mapping(pairs: tuple[str, ...]) -> dict[str, str]:
 
 def row_values(text: bytes) -> dict[str, Any]:
     """The JSON object of a row; InputError where it is none."""
-    try:
-        values = json.loads(text.decode("utf-8"), parse_constant=_not_json)
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: byte {text[error.start]:#04x}") from None
-    except RecursionError:
-        raise InputError("nested too deeply") from None
-    except ValueError as error:
-        raise InputError(f"not valid JSON: {error}") from None
+    values = json_value(text, "a row")
     if not isinstance(values, dict):
         raise InputError(f"a row is a JSON object, got {type(values).__name__}")
     return values
@@ -62,7 +55,7 @@ def request_of(values: Mapping[str, Any], mapping: Mapping[str, str], *, is_tabl
     if not mapping and not is_table:
         return values
     if WHOLE in values and not mapping:
-        whole = _from_json(WHOLE, values[WHOLE])
+        whole = from_json(WHOLE, values[WHOLE])
         if not isinstance(whole, dict):
             raise InputError(f"the column request holds a JSON object, got {type(whole).__name__}")
         return whole
@@ -71,7 +64,7 @@ def request_of(values: Mapping[str, Any], mapping: Mapping[str, str], *, is_tabl
     if "query" not in fields:
         there = shown(", ".join(values), 200)
         raise InputError(f"the row has no query: name its column with --map query=COLUMN; it has {there}")
-    return _assembled(fields)
+    return assembled(fields)
 
 
 def _places(values: Mapping[str, Any], mapping: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -90,11 +83,12 @@ def _at(values: Mapping[str, Any], column: str) -> Any:
     return here
 
 
-def _assembled(fields: dict[str, Any]) -> dict[str, Any]:
+def assembled(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The request whose fields stand in columns of their own."""
     request: dict[str, Any] = {
         key: fields[key] for key in ("query", "draft_answer", "as_of", "request_id") if key in fields
     }
-    request |= {key: _from_json(key, fields[key]) for key in AS_JSON if key in fields}
+    request |= {key: from_json(key, fields[key]) for key in AS_JSON if key in fields}
     if "generation_confidence" in fields:
         request["generation_confidence"] = _number(fields["generation_confidence"])
     request["metadata"] = {key: fields[key] for key in IN_METADATA if key in fields}
@@ -111,7 +105,7 @@ def _passages(fields: Mapping[str, Any]) -> list[Any]:
 
 def _texts(name: str, value: Any) -> list[Any]:
     if isinstance(value, str) and value.lstrip().startswith(("[{", '["', "[]")):
-        value = _from_json(name, value)
+        value = from_json(name, value)
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
@@ -125,13 +119,14 @@ def _passage(value: Any, number: str) -> Any:
     return {"source_id": number, **given} | ({} if text is None else {"text": text})
 
 
-def _from_json(name: str, value: Any) -> Any:
+def from_json(name: str, value: Any) -> Any:
+    """What a column holds as JSON text, or has been read from it already."""
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value, parse_constant=_not_json)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is not valid JSON: {error}") from None
+        return json_value(value.encode("utf-8", "surrogatepass"), "a value")
+    except InputError as error:
+        raise InputError(f"{name} is {error}") from None
 
 
 def _number(value: Any) -> Any:
@@ -139,7 +134,3 @@ def _number(value: Any) -> Any:
         return float(value) if isinstance(value, str) else value
     except ValueError:
         raise InputError(f"generation_confidence is a number from 0 to 1, got {shown(value)}") from None
-
-
-def _not_json(constant: str) -> Any:
-    raise InputError(f"{constant} is not a JSON number, send null or leave the key out")

@@ -28,7 +28,7 @@ from stillme.languages import DEFAULT, is_served, language_of
 from stillme.llm.messages import Delta, Generation, Prompt
 from stillme.models.embedding import embed as embed_texts
 from stillme.questions.answers import Question, read_answers
-from stillme.text.sentences import ENDS
+from stillme.text.sentences import ENDS, Sentence
 from stillme.text.tokens import Text
 
 __all__ = ["ChosenSentence", "Extractive", "chosen_sentences"]
@@ -42,6 +42,7 @@ LONGEST_QUESTION: Final = 8_000
 # A list, a table or a page without a full stop is no sentence that one would read out.
 LONGEST_SENTENCE: Final = 800
 FEWEST_WORDS: Final = 3
+LONGEST_TITLE: Final = 8
 # The passage of a sentence must be about the question at all: the least similarity that the default policy takes for that.
 LEAST_SIMILARITY: Final = 0.45
 # What a sentence is worth: words of the question in it, in its passage, the answer that is asked for, nearness in meaning.
@@ -204,9 +205,10 @@ def _of_passage(evidence: Evidence, n: int, answers: dict[int, float]) -> Iterat
     total = sum(2.0 if query.words[i].capital and i else 1.0 for i in terms) or 1.0
     said = read(query, terms, passage) if terms else None
     steered = _steering_sentences(passage)
+    weights, share = (said.weights, said.share) if said else ({}, 0.0)
     above, lead = 0.0, None
     for k, statement in enumerate(evidence.library.readings[n].statements):
-        own = (said.weights.get(k, 0.0) if said else 0.0) / total
+        own = weights.get(k, 0.0) / total
         leads = _leads(passage, k)
         text = None if k in steered else _read_out(evidence, passage, k, 1 if leads else FEWEST_WORDS)
         if leads:
@@ -218,7 +220,7 @@ def _of_passage(evidence: Evidence, n: int, answers: dict[int, float]) -> Iterat
         refers_back = statement.refers_back and k > 0
         if refers_back and led is not None:  # a heading or a question says what "it" is
             text, refers_back = f"{led} {text}", False
-        words = OWN_WORDS * own + HEADING_WORDS * min(above, 1 - own) + PASSAGE_WORDS * (said.share if said else 0.0)
+        words = OWN_WORDS * own + HEADING_WORDS * min(above, 1 - own) + PASSAGE_WORDS * share
         worth = words + HOLDS_ANSWER * answers.get(id(statement), 0.0)
         yield _SentenceCandidate(passage, statement, k, text, worth, refers_back)
 
@@ -231,11 +233,14 @@ def _leads(passage: Passage, k: int) -> bool:
     start, end = passage.text.line(sentence.start)
     if raw[start] == "#":
         return True
-    if sentence.end < end or raw[sentence.end - 1] in ENDS or end >= len(raw):
-        return False
-    words = passage.text.words[sentence.first : sentence.last]
-    plain = not any(w.number or w.text in ":|" for w in words) and raw[start : sentence.start].strip() == ""
-    return plain and len(words) <= 8 and raw[end : end + 2] == "\n\n"
+    stands_alone = sentence.end >= end and not raw[start : sentence.start].strip() and raw[end : end + 2] == "\n\n"
+    return stands_alone and raw[sentence.end - 1] not in ENDS and _is_title(passage.text, sentence)
+
+
+def _is_title(text: Text, sentence: Sentence) -> bool:
+    """Whether a line is short and has neither figures nor the marks of a list or a table."""
+    words = text.words[sentence.first : sentence.last]
+    return len(words) <= LONGEST_TITLE and not any(w.number or w.text in ":|" for w in words)
 
 
 def _steering_sentences(passage: Passage) -> set[int]:

@@ -24,8 +24,9 @@ from stillme.judge import judge_from_environment
 from stillme.llm.messages import Generation
 from stillme.policy import Policy, PolicyWatcher
 from stillme.response import delivered
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.storage.knowledge.engines import store_at
-from stillme.storage.knowledge.store import Context, KnowledgeStore
+from stillme.storage.knowledge.store import Context
 
 __all__ = ["ChatOutcome", "ChatPipeline", "ChatRequest", "guard_from", "pipeline_from"]
 

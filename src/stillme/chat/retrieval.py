@@ -20,7 +20,8 @@ from stillme.grounding.passage import Passage
 from stillme.grounding.similarity import Embed, query_terms, similarities
 from stillme.languages import DEFAULT, compiled, has, is_served, load
 from stillme.models.embedding import embed as own_embed
-from stillme.storage.knowledge.store import Chunk, Collection, Context, Document, Found, KnowledgeStore
+from stillme.storage.knowledge.base import KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Collection, Context, Document, Found
 from stillme.text.language import identify
 from stillme.text.lexicon import Lexicon
 from stillme.text.tokens import Text

@@ -22,7 +22,7 @@ from stillme.errors import InputError, shown
 
 if TYPE_CHECKING:
     from stillme.chat.documents.ingest import IngestReport, Progress
-    from stillme.storage.knowledge.store import KnowledgeStore
+    from stillme.storage.knowledge.base import KnowledgeStore
 
 __all__ = ["KNOWLEDGE", "ingest", "knowledge_store"]
 

@@ -13,9 +13,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from stillme.batch.input_files import STDIN, json_value, opened_input, plain_name
 from stillme.contract import Verdict, VerifyRequest, parse_request
 from stillme.errors import InputError
-from stillme.evaluation.runs.input_files import STDIN, json_value, opened_input, plain_name
 from stillme.guard import Guard, check_limits
 
 __all__ = ["RequestEntry", "Result", "read_requests", "size_of", "verify_all"]

@@ -43,12 +43,15 @@ def _may_name(word: Word) -> bool:
 
 def needs_no_source(query: Text) -> bool:
     """Whether a philosophical question asks for no fact besides: it names nothing, counts nothing and means no document or product."""
-    if query.has_figure() or query.has_any(word_set("philosophy", "told")) or any(query.quoted):
+    told = word_set("philosophy", "told") | word_set("philosophy", "documents")
+    if query.has_figure() or query.has_any(told) or any(query.quoted):
         return False
-    if query.has_any(word_set("philosophy", "documents")) or not is_philosophical(query):
-        return False
-    named = any(_may_name(word) and not _opens(query, i) for i, word in enumerate(query.words))
-    return not named and not _is_compound(query)
+    return is_philosophical(query) and not _names_anything(query) and not _is_compound(query)
+
+
+def _names_anything(query: Text) -> bool:
+    """Whether a capital inside a clause may be that of a name."""
+    return any(_may_name(word) and not _opens(query, i) for i, word in enumerate(query.words))
 
 
 def _opens(query: Text, i: int) -> bool:

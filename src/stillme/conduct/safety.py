@@ -8,9 +8,10 @@ away. The rules stand in the rules of `safety`, and the lists there and in those
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, Literal, NamedTuple
 
 from stillme.languages import compiled, has, language_of, languages, load, word_rules
@@ -185,22 +186,31 @@ def _dangers(whole: _Whole, hits: Hits) -> Iterator[Danger]:
 
 def _roles(whole: _Whole, sentence: Sentence, hits: Hits, previous: set[str]) -> Roles:
     """Which words of the sentence play which part."""
-    text, codes, first, last = whole.text, whole.languages, sentence.first, sentence.last
+    text = whole.text
     roles: Roles = {}
-    spared = sorted((m.first, m.last) for code in codes for m in _harmless(code).find(text, first, last))
-    for start, end, name in _outside(hits, spared):
-        roles.setdefault(name, []).append((start, end))
+    harmless = _found_in(whole, sentence, _harmless)
+    _add_outside(roles, hits, harmless)
     if not roles and not previous:
         return roles
-    found = (match for code in codes for match in _context(code).find(text, first, last))
-    for start, end, name in _outside(sorted((m.first, m.last, m.name) for m in found), spared):
-        roles.setdefault(name, []).append((start, end))
+    _add_outside(roles, _found_in(whole, sentence, _context), harmless)
     _add_people(text, sentence, roles)
     _add_referred(text, sentence, roles, previous)
     _drop_never(roles)
     for ranges in roles.values():
         ranges.sort()
     return roles
+
+
+def _found_in(whole: _Whole, sentence: Sentence, lexicon: Callable[[str], Lexicon]) -> Hits:
+    """Where the phrases of all languages stand in a sentence, in order."""
+    found = (lexicon(code).find(whole.text, sentence.first, sentence.last) for code in whole.languages)
+    return sorted((match.first, match.last, match.name) for match in chain.from_iterable(found))
+
+
+def _add_outside(roles: Roles, hits: Hits, harmless: Hits) -> None:
+    """Give the hits outside of harmless phrases their roles."""
+    for start, end, name in _outside(hits, [(first, last) for first, last, _ in harmless]):
+        roles.setdefault(name, []).append((start, end))
 
 
 def _outside(hits: Hits, spared: list[Range]) -> Iterator[tuple[int, int, str]]:
@@ -216,16 +226,21 @@ def _outside(hits: Hits, spared: list[Range]) -> Iterator[tuple[int, int, str]]:
 
 def _add_people(text: Text, sentence: Sentence, roles: Roles) -> None:
     """Targets that no list can name: an age under 18, what belongs to a person, a name behind a verb for people."""
-    words = text.words
     for i in range(sentence.first, sentence.last):
         for name in _roles_of(text, i, sentence.last):
             roles.setdefault(name, []).append((i, i + 1))
-    ends = [end for _, end in roles.get("slay", ()) if end < sentence.last]
-    names = [(end, end + 1) for end in ends if words[end].capital and not words[end].upper]
+    names = _names_behind(text, roles.get("slay", ()), sentence.last)
     if names:
         roles["name"] = names
     if "person" in roles:
         roles["person"] = [person for person in roles["person"] if not _is_possessive(text, person)]
+
+
+def _names_behind(text: Text, acts: Sequence[Range], last: int) -> list[Range]:
+    """The words right behind some acts that have the capital of a name."""
+    words = text.words
+    ends = (end for _, end in acts if end < last)
+    return [(end, end + 1) for end in ends if words[end].capital and not words[end].upper]
 
 
 def _roles_of(text: Text, i: int, last: int) -> tuple[str, ...]:

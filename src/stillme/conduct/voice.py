@@ -126,6 +126,10 @@ class Voice:
             self.quotes(at) or self.asks(sentence, at) or self.reports(sentence, at) or self.supposes(sentence, at)
         )
 
+    def states(self, sentence: Sentence, at: int) -> bool:
+        """Whether token `at` stands in a statement, outside quotations, questions and denials; it may report what others say."""
+        return not (self.quotes(at) or self.asks(sentence, at) or self.denies(sentence, at))
+
     def quotes(self, at: int) -> bool:
         """Whether the token stands in quotation marks, in a block quote or in code."""
         if self.text.quoted[at]:

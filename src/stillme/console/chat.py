@@ -77,7 +77,7 @@ async def ask(visit: Visit) -> Response:
     question = form.text("message").replace("\r\n", "\n").strip()
     body = {"message": question, "conversation": _conversation(visit, form), "language": "auto"}
     if visit.request.headers.get(FRAGMENT):
-        return visit.ask.passed_on(visit.request, "POST", ASK, body)
+        return visit.ask.passed_on(visit.request, "POST", ASK, body, visit.say.told)
     status, content = await visit.ask(visit.request, "POST", ASK, None, body)
     if status >= 400:
         return await _shown(visit, status, Answered(question, problem=_detail(content)))
@@ -144,7 +144,7 @@ def _conversation(visit: Visit, form: Form) -> Any:
 
 def _outcome(visit: Visit, done: Mapping[str, Any]) -> str:
     if "problem" in done:
-        return str(done["problem"])
+        return visit.say.told(str(done["problem"]))
     return visit.say(f"upload.{done['state']}", chunks=done["chunks"])
 
 

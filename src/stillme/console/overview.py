@@ -119,7 +119,13 @@ async def show(visit: Visit) -> Response:
         found=found,
         chart=chart_of(found["days"]),
         totals=[
-            (name, LOOKS[name], totals[name], _share(totals[name], found["total"]), _link(name, found))
+            (
+                name,
+                LOOKS[name],
+                totals[name],
+                visit.say.figure(_share(totals[name], found["total"])),
+                _link(name, found),
+            )
             for name in DECISIONS
         ],
         reasons=[
@@ -130,7 +136,7 @@ async def show(visit: Visit) -> Response:
         figures=[_figure(visit.say, figure, found["weeks"]) for figure in found["figures"]],
         table=[_row(day) for day in reversed(found["days"])],
         all_of_them=f"/traces?{urlencode({'since': found['since'][:10]})}",
-        by_model=_share(found["by_model"], found["judged"]),
+        by_model=visit.say.figure(_share(found["by_model"], found["judged"])),
     )
 
 
@@ -161,16 +167,23 @@ def _figure(say: ConsoleWords, figure: Mapping[str, Any], weeks: Sequence[str]) 
     value, name = figure["value"], str(figure["name"])
     ends = {}
     if value is not None:
-        ends["low"], ends["high"] = interval_ends((figure["low"], figure["high"]), count)
-    unknown = UNREVIEWED.fullmatch(figure["unknown"] or "")
+        ends["low"], ends["high"] = map(say.figure, interval_ends((figure["low"], figure["high"]), count))
     return {
         "name": name,
-        "value": "–" if value is None else percent(value, count),
+        "value": "–" if value is None else say.figure(percent(value, count)),
         "interval": say("overview.interval", **ends) if ends else "",
-        "unknown": say("overview.unreviewed", open=unknown[1], all=unknown[2]) if unknown else figure["unknown"] or "",
+        "unknown": _doubt(say, figure["unknown"] or ""),
         "counted": str(figure["counted"]),
         "link": f"/traces?{urlencode({'decision': BEHIND.get(name, 'answer'), **_span(weeks)})}",
     }
+
+
+def _doubt(say: ConsoleWords, unknown: str) -> str:
+    """Why a figure is not to be relied on yet."""
+    found = UNREVIEWED.fullmatch(unknown)
+    if found is None:
+        return say.told(unknown)
+    return say("overview.unreviewed", open=say.figure(found[1]), all=say.figure(found[2]))
 
 
 def _span(weeks: Sequence[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ SOURCES: Final = ("traffic", "reviewed", "starter", "cases")
 MOST: Final = ("50", "200", "1000")
 FRAGMENT: Final = "x-fragment"
 MOST_LINES: Final = 40
+SAVED: Final = "/policy?saved"
 LOOKS: Final = {"answer": "good", "ask_clarify": "ask", "refuse": "bad"}
 
 
@@ -59,10 +60,12 @@ async def submit(visit: Visit) -> Response:
     try:
         if form.text("do") == "what-if":
             return await _shown(visit, file, edit, tried=await _tried(visit, edit))
+        if form.text("do") == "save" and not edit.why:
+            return await _shown(visit, file, edit, 422, problem=visit.say("policy.needs_why"))
         if form.text("do") == "save":
             body = {"text": edit.text, "why": edit.why, "known": edit.known}
             await visit.api("POST", "/v1/policy/save", body=body)
-            return RedirectResponse("/policy", 303)
+            return RedirectResponse(SAVED, 303)
     except PageError as error:
         if error.status != 422:
             raise
@@ -85,7 +88,7 @@ async def roll_back(visit: Visit) -> Response:
         if error.status != 422:
             raise
         return await _version(visit, 422, problem=error.detail)
-    return RedirectResponse("/policy", 303)
+    return RedirectResponse(SAVED, 303)
 
 
 async def _shown(
@@ -100,6 +103,7 @@ async def _shown(
         edit=edit,
         checked=await _checked(visit, edit),
         problem=problem,
+        is_saved="saved" in visit.request.query_params and visit.request.method == "GET",
         tried=tried,
         sources=SOURCES,
         most=MOST,

@@ -17,7 +17,8 @@ from stillme.pages.rendering import ESCAPING
 __all__ = ["ASSETS", "asset", "asset_address", "render"]
 
 TYPES: Final = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-ASSETS: Final = ("console.css", "console.js", "icon.svg")
+SCRIPTS: Final = ("chat.js", "documents.js", "page.js", "policy.js", "review.js", "try.js")
+ASSETS: Final = ("console.css", *SCRIPTS, "icon.svg")
 
 
 def render(template: str, **view: Any) -> str:
@@ -35,7 +36,13 @@ def asset(name: str) -> tuple[bytes, str]:
 @cache
 def asset_address(name: str) -> str:
     """Where a page finds it; another content has another address, so that browsers may keep it."""
-    return f"/assets/{hashlib.sha256(asset(name)[0]).hexdigest()[:12]}/{name}"
+    return f"/assets/{_digest()}/{name}"
+
+
+@cache
+def _digest() -> str:
+    """One for all, since scripts import one another by name."""
+    return hashlib.sha256(b"".join(asset(name)[0] for name in ASSETS)).hexdigest()[:12]
 
 
 def _field(text: object) -> Markup:
@@ -44,8 +51,8 @@ def _field(text: object) -> Markup:
 
 
 def _breakable(code: str) -> Markup:
-    """A code that may break behind its underscores."""
-    return Markup("_<wbr>").join(code.split("_"))
+    """A code that may break behind its underscores and dots."""
+    return Markup(".<wbr>").join(Markup("_<wbr>").join(part.split("_")) for part in code.split("."))
 
 
 def _coded(text: str) -> Markup:

@@ -57,6 +57,7 @@ async def show(visit: Visit) -> Response:
         others=item["reviews"] if item and queue == WITH_OTHERS else [],
         appeals=item["appeals"] if item and queue == WITH_APPEALS else [],
         again=again,
+        before=_said_before(item, found["reviewer"]) if item and again else None,
         last=asked.get("last", ""),
         next=_address(queue, asked.get("week", ""), skipped, last=item["id"] if item else ""),
         skip=_address(queue, asked.get("week", ""), [*skipped, item["id"]]) if item else "",
@@ -87,6 +88,11 @@ async def submit(visit: Visit) -> Response:
     if body["reviewer"]:
         remember(response, REVIEWER, str(body["reviewer"]).encode("ascii", "xmlcharrefreplace").decode())
     return response
+
+
+def _said_before(item: Mapping[str, Any], who: str) -> Mapping[str, Any] | None:
+    """What this reviewer said last of the verdict."""
+    return next((each for each in reversed(item["reviews"]) if each["who"] == who), None)
 
 
 def _claims(form: Form) -> list[int] | None:

@@ -59,10 +59,10 @@ def _figure(say: ConsoleWords, name: str, value: Any) -> str:
         known = f"checkasked.{value}"
         return say(known) if say.knows(known) else str(value or "–")
     if name in SHARES:
-        return f"{100 * value:.1f} %"
+        return say.figure(f"{100 * value:.1f} %")
     if name in POINTS:
-        return f"{100 * value:.1f}"
-    return f"{value:.1f}" if isinstance(value, float) and not value.is_integer() else f"{value:,.0f}"
+        return say.figure(f"{100 * value:.1f}")
+    return say.figure(f"{value:.1f}" if isinstance(value, float) and not value.is_integer() else f"{value:,.0f}")
 
 
 def _ordered(say: ConsoleWords, checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ async def submit(visit: Visit) -> Response:
             raise
         return await _shown(visit, 422, problem=error.detail)
     if done["done"]:
-        return RedirectResponse("/rollout", 303)
+        return RedirectResponse("/rollout?done", 303)
     return await _shown(visit, 409, missing=done["missing"], wanted=done["to"])
 
 
@@ -111,5 +111,6 @@ async def _shown(
         problem=problem,
         missing=missing or [],
         wanted=wanted,
+        is_done="done" in visit.request.query_params and visit.request.method == "GET",
         may_step=visit.may("operator") and found["may_write"],
     )

@@ -73,8 +73,8 @@ class Ask(Protocol):
         self, request: Request, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None
     ) -> Awaitable[tuple[int, bytes]]: ...
 
-    def passed_on(self, request: Request, method: str, path: str, body: Any = None) -> Response:
-        """The answer of the API as it comes, piece by piece."""
+    def passed_on(self, request: Request, method: str, path: str, body: Any, told: Callable[[str], str]) -> Response:
+        """The answer of the API as it comes, piece by piece; a problem is told as `told` says it."""
 
 
 class SignIn(Protocol):
@@ -310,4 +310,6 @@ def _detail(content: bytes) -> str:
 def _problem(visit: Visit, error: PageError) -> Response:
     key = f"error.{error.status}"
     title = visit.say(key if visit.say.knows(key) else "error.other")
-    return page(visit, "error.html", error.status, title=title, number=error.status, detail=error.detail)
+    return page(
+        visit, "error.html", error.status, title=title, number=error.status, detail=visit.say.told(error.detail)
+    )

@@ -67,7 +67,7 @@ class VerdictView(Packet):
     @property
     def checks(self) -> list[dict[str, Any]]:
         """What each validator found, as a row of a table."""
-        names = ("validator", "outcome", "gate", "detail")
+        names = ("validator", "outcome", "gate", "stage", "detail")
         return [
             {
                 **{name: text(row, name) for name in names},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stillme.console.translation import translated
 from stillme.languages import DEFAULT, is_served, language_of, languages
 from stillme.pages.rendering import PageWords
 
@@ -14,10 +15,19 @@ class ConsoleWords(PageWords):
     def __init__(self, language: str) -> None:
         super().__init__(language)
         self._words = {**self._words, **language_of(language).rules("console")}
+        self._signs = {} if language_of(language).decimal == "." else str.maketrans(",.", ".,")
 
     def knows(self, key: str) -> bool:
         """Whether there are words for a key."""
         return key in self._words
+
+    def figure(self, value: object) -> str:
+        """A number, or a figure as English writes it, with the signs that this language puts into figures."""
+        return (f"{value:,}" if isinstance(value, int) else str(value)).translate(self._signs)
+
+    def told(self, text: str) -> str:
+        """A sentence of the service or the record, in this language where that is known."""
+        return translated(self.language, text)
 
 
 def choices() -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Final
 from stillme.figures.dates import dates_agree, dates_differ, dates_in_order
 from stillme.figures.quantity import MeasureUnit, Quantity
 
-__all__ = ["agrees", "rivals"]
+__all__ = ["BARE", "agrees", "rivals", "sides"]
 
 Values = tuple[float, ...]
 
@@ -33,6 +33,9 @@ BOUNDS: Final = frozenset(("over", "under"))
 LASTING: Final = frozenset(("time", "span"))
 UNCOUNTED: Final = frozenset(("weekday", "date", "score"))
 TIMES: Final = frozenset(("clock", "time"))
+# What an ordinal may be beside one, and a score: a label or the day of a date; the count of one side, or hours.
+ALSO: Final = {"ordinal": ("label", "date"), "score": ("count", "clock", "time")}
+BARE: Final = "bare"
 # Nouns that say no more of a label than that it is one.
 NAMES: Final = frozenset(("", "number", "version", "code"))
 
@@ -54,6 +57,14 @@ def agrees(claim: Quantity, source: Quantity) -> bool:
         return _score_agrees(claim, source)
     may_be_other = claim.also or source.also or mine == "ordinal" or theirs == "ordinal"
     return _other_readings_agree(claim, source) if may_be_other else False
+
+
+def sides(figure: Quantity) -> frozenset[str]:
+    """By what a figure may agree with another one: two agree only where they have one of these in common, or where one is `BARE`."""
+    if figure.bare:
+        return frozenset((BARE,))
+    dates = ("date",) if figure.dates else ()
+    return frozenset((*_readings(figure), *ALSO.get(figure.dimension, ()), *dates))
 
 
 def rivals(claim: Quantity, source: Quantity) -> bool:
@@ -172,8 +183,11 @@ def _other_readings_agree(claim: Quantity, source: Quantity) -> bool:
 
 def _shared_reading_agrees(claim: Quantity, source: Quantity) -> bool:
     """Whether the figures agree in a dimension that both may be read in."""
-    mine, theirs = _readings(claim), _readings(source)
-    return any(_values_agree(claim, source, mine[name], theirs[name]) for name in mine.keys() & theirs)
+    stated = _readings(source)
+    return any(
+        name in stated and _values_agree(claim, source, claimed, stated[name])
+        for name, claimed in _readings(claim).items()
+    )
 
 
 def _is_day(claim: Quantity, source: Quantity) -> bool:
@@ -197,9 +211,16 @@ def _values_agree(claim: Quantity, source: Quantity, claimed: Values, stated: Va
             return False
         if _is_strict(claim):
             return _some(_beyond, claim, source, claimed, stated)
-    if claimed == stated or any(abs(c - s) <= EQUAL * abs(s) for c, s in product(claimed, stated)):
+    if claimed == stated or _are_equal(claimed, stated):
         return True
     return _is_rounded(claim, source) and _some(_rounds_or_bounds, claim, source, claimed, stated)
+
+
+def _are_equal(claimed: Values, stated: Values) -> bool:
+    """Whether one value of each is the same, as far as numbers that were converted can be."""
+    if len(claimed) == len(stated) == 1:  # as most are
+        return abs(claimed[0] - stated[0]) <= EQUAL * abs(stated[0])
+    return any(abs(c - s) <= EQUAL * abs(s) for c, s in product(claimed, stated))
 
 
 def _may_agree(claim: Quantity, source: Quantity) -> bool:

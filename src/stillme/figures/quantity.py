@@ -107,6 +107,11 @@ class Quantity(NamedTuple):
         """A number without a unit and without a counted noun."""
         return self.dimension == "count" and not self.noun
 
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Its dimension and, of a count, what is counted: figures of one kind can stand for each other."""
+        return self.dimension, self.noun if self.dimension == "count" else ""
+
     def on(self, dates: tuple[Date, ...]) -> Quantity:
         """The figure as a date that was read from what stands beside it."""
         return self._replace(dimension="date", values=tuple(date.value for date in dates), dates=dates)

@@ -14,7 +14,16 @@ from itertools import pairwise
 from typing import Final
 
 from stillme.grounding.citations import Marker
-from stillme.grounding.wrapping import Asked, Known, Wrapping, claim_lexicon, exchange_words, nature_words
+from stillme.grounding.wrapping import (
+    Asked,
+    Known,
+    Wrapping,
+    claim_lexicon,
+    exchange_words,
+    nature_words,
+    polite_words,
+    turns,
+)
 from stillme.languages import word_set
 from stillme.text.tokens import Sentence, Text, within
 
@@ -34,6 +43,7 @@ EMPHASIS: Final = frozenset({"*", "**", "***", "_", "__"})
 LONGEST_HEADING: Final = 200
 MOST_IN_A_LABEL: Final = 8
 MOST_IN_A_FRAGMENT: Final = 1
+LEAST_BESIDE: Final = 3
 # A question that says so much of what the sources speak of tells it.
 TELLS_MUCH: Final = 3
 SPEAKS_OF_IT: Final = 2
@@ -199,7 +209,7 @@ class _Reader:
         listed = self.in_sources or (opens_with_marker and _at_line_start(self.draft, s.start))
         if listed and self._names_a_source(w):
             return "reference"
-        if heading and self._is_label(w, s):
+        if heading and self._is_label(w, s) and not self._is_beside_the_matter(w):
             return "heading"
         if self._is_salutation(w, s):
             return "courtesy"
@@ -215,6 +225,8 @@ class _Reader:
         """What a sentence of prose does that has something left."""
         if _asks(self.draft, s, w) and self._is_question(w):
             return "question"
+        if self._is_pair(s):
+            return FACT
         other = self._is_opinion(w, cites) or self._is_self(w, cites) or self._is_fragment(w, cites)
         if other:
             return other
@@ -227,7 +239,13 @@ class _Reader:
     def _is_tag(self, s: Sentence) -> bool:
         """Whether a sentence is the tag of an element whose name says something: it is no talk."""
         raw = self.draft.raw
-        return raw[s.start] == "<" and raw[s.end - 1] == ">" and not any(map(str.isspace, raw[s.start : s.end]))
+        tags = raw[s.start] + raw[s.end - 1] in ("<>", "[]") and raw[s.start + 1 : s.end - 1].strip("/")
+        return bool(tags) and not any(map(str.isspace, raw[s.start : s.end]))
+
+    def _is_pair(self, s: Sentence) -> bool:
+        """Whether a sentence is a tag that the draft opens and closes: its name says something of what stands between."""
+        name = self.draft.raw[s.start + 1 : s.end - 1].strip("/")
+        return self._is_tag(s) and any(f"{mark}/{name}" in self.draft.raw for mark in "<[")
 
     # the kinds
 
@@ -295,6 +313,16 @@ class _Reader:
             and not w.denies()
             and not w.states()
         )
+
+    def _is_beside_the_matter(self, w: Wrapping) -> bool:
+        """Whether a line of several words has none of question, sources or exchange: it names nothing that follows it."""
+        words, exchange = self.draft.words, exchange_words()
+        named = [
+            i
+            for i in w.content
+            if words[i].lower in exchange or words[i].stem in self.known.stems or words[i].stem in self.asked.stems
+        ]
+        return len(w.content) >= LEAST_BESIDE * (1 + self.draft.accented) and not named
 
     def _is_signature(self, w: Wrapping, s: Sentence) -> bool:
         """A line under 'Kind regards,' that names somebody: nothing stated, denied or counted, and nothing that the sources know,
@@ -380,8 +408,11 @@ class _Reader:
             return SELF
         if "self" not in w.names:
             return None
-        of_matter = (i for i in w.content if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
-        return None if any(words[i].lower not in exchange_words() for i in of_matter) else SELF
+        own = [i for i in w.content if words[i].lower not in exchange_words()]
+        if any(words[i].stem in self.known.stems or words[i].stem in self.asked.stems for i in own):
+            return None
+        of_its_kind = all(words[i].lower in nature_words() | polite_words() for i in own)
+        return SELF if of_its_kind or self._only_talks(w) else None
 
     def _tells_its_nature(self, w: Wrapping) -> bool:
         """Whether a yes or no to a question about the assistant says in the same breath what it is: the bare word is judged."""
@@ -398,7 +429,8 @@ class _Reader:
         words = self.draft.words
         matter = any(words[i].stem in self.known.stems or words[i].stem in self.asked.stems for i in w.content)
         named = any(words[i].capital for i in w.content if i > w.first)
-        if cites or matter or named or w.has_figure or w.denies() or w.states() or len(w.content) > MOST_IN_A_FRAGMENT:
+        states = w.has_figure or w.denies() or w.states() or turns(self.draft, *w.outer)
+        if cites or matter or named or states or len(w.content) > MOST_IN_A_FRAGMENT:
             return None
         return "fragment" if self.known.stems else None
 

@@ -200,6 +200,8 @@ class _Bench:
             passage, statement = self.library.places[place]
             if passage not in taking or (statement.dictates and statement.dictates not in claim.stems):
                 continue  # that a reader is to say it does not make it so
+            if statement.asks_in_vain:
+                continue  # nor does a question
             shared = halves[place] / 2
             if passage not in found:
                 if shared < least:

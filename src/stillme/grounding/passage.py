@@ -17,7 +17,7 @@ from stillme.text.concepts import text_concepts
 from stillme.text.language import identify
 from stillme.text.names import capitalised_words
 from stillme.text.sentences import Sentence, split
-from stillme.text.tokens import CAPITAL, STEM, Text
+from stillme.text.tokens import ACCENTED, CAPITAL, STEM, WORD, Text
 
 __all__ = ["BETWEEN", "Passage", "PassageContent", "contents"]
 
@@ -57,8 +57,8 @@ class PassageContent:
     @lazy
     def language(self) -> str:
         """The language with accents where a good share of the words carries some; else the default one, or another that it tells."""
-        words = [w for w in self.text.words if w.word] if self.text.accented else []
-        if words and sum(w.accented for w in words) > LEAST_ACCENTED * len(words):
+        words = self.text.words if self.text.accented else []
+        if words and sum(map(ACCENTED, words)) > LEAST_ACCENTED * sum(map(WORD, words)):
             return accented_language()
         plain = [each.code for each in languages() if not has(each.code, "accents")]
         return found if len(plain) > 1 and (found := identify(self.text)) in plain else DEFAULT
@@ -77,7 +77,7 @@ class PassageContent:
     @lazy
     def lowers(self) -> list[str]:
         """Its words in lower case, without marks and figures."""
-        return [word.lower for word in self.text.words if word.word]
+        return list(compress(self.text.lowers, map(WORD, self.text.words)))
 
     @lazy
     def _stems(self) -> list[str]:

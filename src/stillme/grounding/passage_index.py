@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
+from itertools import repeat
 from typing import Final, TypeVar
 
+from stillme.figures.comparing import BARE, agrees, sides
+from stillme.figures.quantity import Quantity
 from stillme.grounding.passage import MOST_BYTES, Passage
 from stillme.grounding.passage_cache import SizedCache
 from stillme.grounding.statements import Reading, Statement
@@ -18,7 +21,7 @@ __all__ = ["Library", "PassageIndex", "indexes"]
 
 Readings = tuple[tuple[Reading, Reading], ...]
 """Of each passage its text and its heading, as they are read."""
-Key = TypeVar("Key", str, int)
+Key = TypeVar("Key", str, int, tuple[str, str])
 Places = dict[Key, tuple[int, ...]]
 
 
@@ -41,6 +44,26 @@ class PassageIndex:
         return _places(statement.concepts for _, statement in watched(self.places))
 
     @lazy
+    def of_kind(self) -> dict[tuple[str, str], tuple[int, ...]]:
+        """For each kind of figure the places of the statements that hold one, in order."""
+        return _places({q.kind for q in statement.quantities} for _, statement in self.places)
+
+    @lazy
+    def _by_side(self) -> dict[str, tuple[int, ...]]:
+        """For each side by which figures may agree the places of the statements that hold one with it."""
+        return _places(frozenset().union(*map(sides, s.quantities)) for _, s in self.places)
+
+    def stating(self, figure: Quantity) -> list[int]:
+        """The places of the statements that state a figure, in order."""
+        by_side, wanted = self._by_side, sides(figure)
+        likely = (
+            range(len(self.places))
+            if BARE in wanted
+            else sorted({p for side in (*wanted, BARE) for p in by_side.get(side, ())})
+        )
+        return [place for place in likely if any(agrees(figure, q) for q in self.places[place][1].quantities)]
+
+    @lazy
     def accented_stems(self) -> list[tuple[str, str]]:
         """The stems that carry accents, each with what it looks like without them."""
         return [(stem, fold(stem)) for stem in self.index if not stem.isascii()]
@@ -59,8 +82,7 @@ def _places(rows: Iterable[Iterable[Key]]) -> Places[Key]:
     """Where each key stands; rows of numbers as tuples, which the collector of garbage need not look at again and again."""
     found: defaultdict[Key, list[int]] = defaultdict(list)
     for place, keys in enumerate(rows):
-        for key in keys:
-            found[key].append(place)
+        deque(map(list.append, map(found.__getitem__, keys), repeat(place)), maxlen=0)
     return dict(zip(found, map(tuple, found.values()), strict=True))
 
 

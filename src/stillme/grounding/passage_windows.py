@@ -104,7 +104,7 @@ class Shelf:
     @lazy
     def pieces(self) -> list[list[Piece]]:
         """For each passage its pieces, in order; its title, where it has one, is the first."""
-        return [list(_pieces(n, p, _dictated(self.library, n))) for n, p in enumerate(self.library.passages)]
+        return [list(_pieces(n, p, _unsaid(self.library, n))) for n, p in enumerate(self.library.passages)]
 
     @lazy
     def windows(self) -> list[list[Window]]:
@@ -175,17 +175,19 @@ class Shelf:
         return [self._at_place[place] for place in beside if place in self._at_place]
 
 
-def _dictated(library: Library, number: int) -> frozenset[int]:
-    """Where the sentences of a passage begin that tell their reader what to say: the model would take that for said by the source."""
+def _unsaid(library: Library, number: int) -> frozenset[int]:
+    """Where the sentences of a passage begin that say nothing for themselves: the model would take for said by the source what they tell
+    their reader to say, and what they ask.
+    """
     statements = library.readings[number].statements
     starts = [0, *(s.sentence.start for s in statements[1:])]
-    return frozenset(start for start, s in zip(starts, statements, strict=False) if s.dictates)
+    return frozenset(start for start, s in zip(starts, statements, strict=False) if s.dictates or s.asks_in_vain)
 
 
-def _pieces(number: int, passage: Passage, dictated: frozenset[int]) -> Iterator[Piece]:
+def _pieces(number: int, passage: Passage, unsaid: frozenset[int]) -> Iterator[Piece]:
     raw = passage.text.raw
     edges = _edges([(s.start, s.end) for s in passage.sentences], raw)
-    edges = [edge for edge in edges if edge[0] not in dictated]
+    edges = [edge for edge in edges if edge[0] not in unsaid]
     texts = [raw[start:end] for start, end in edges]
     title = (passage.given.title or "").strip()
     encoded = words().encode_all([*texts, title])

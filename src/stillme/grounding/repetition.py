@@ -48,6 +48,7 @@ class Repetitions:
         again = said.words in self._seen or any(
             _adds_nothing(said.words, earlier.words) or self._means_nothing_new(said, earlier)
             for earlier in self._latest
+            if said.exact <= earlier.words or not _names_more(said, earlier)
         )
         self._seen.add(said.words)
         self._latest.append(said)
@@ -71,6 +72,11 @@ class Repetitions:
         shared = [meaning for meaning in said.meanings if not known.isdisjoint(meaning)]
         new = [meaning for meaning in said.meanings if known.isdisjoint(meaning)]
         return len(shared) >= MIN_REPEATED_WORDS - 1 and all(not self._filler.isdisjoint(_stems(m)) for m in new)
+
+
+def _names_more(said: _Said, earlier: _Said) -> bool:
+    """Whether a figure, a name or a negation stands in no way in the earlier sentence: then something new is said."""
+    return any(word[1:] not in earlier.words for word in said.exact - earlier.words)
 
 
 def _stems(meaning: Iterable[str | int]) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from stillme.figures.quantity import Quantity
 from stillme.figures.words import find_quantities
+from stillme.grounding.asking import asks_in_vain
 from stillme.languages import compiled, load, word_set
 from stillme.lazy import lazy
 from stillme.text.concepts import opposite_stems, text_concepts
@@ -23,6 +24,7 @@ BOUND_REACH: Final = 6
 BOUND_WORDS: Final = 3
 # How far behind the verb of saying that stands what is to be said.
 SAYING_REACH: Final = 10
+EMPHASIS: Final = frozenset("*_`")
 NO_STEM: Final = frozenset({""})
 PLAIN_MARKS: Final = frozenset(".,;:!?\"'“”‘’()[]*_`")
 CLAUSE_MARKS: Final = frozenset(",;:.!?()")
@@ -155,7 +157,22 @@ class Statement:
         if not cues().starts("saying", lowers[at : at + 2]):
             return ""
         said = lowers[at + 1 : at + SAYING_REACH]
-        return stem(lowers[at]) if not cues().words("quoting").isdisjoint(said) else ""
+        dictated = not cues().words("quoting").isdisjoint(said) and not self._is_labelled
+        return stem(lowers[at]) if dictated else ""
+
+    @lazy
+    def asks_in_vain(self) -> bool:
+        """Whether it asks for a yes or a no that does not stand behind it, and so says nothing."""
+        if "?" not in self.reading.text.raw and "？" not in self.reading.text.raw:
+            return False
+        behind = (s.sentence for s in self.reading.statements if s.first >= self.last)
+        return asks_in_vain(self.reading.text, self.sentence, next(behind, None))
+
+    @property
+    def _is_labelled(self) -> bool:
+        """Whether its first word names what its line is, as in 'Answer: Yes', instead of asking anybody to say it."""
+        plain = [lower for lower in self.lowers[:SAYING_REACH] if lower not in EMPHASIS]
+        return ":" in plain[1:3] and cues().starts("labels", plain[: plain.index(":")])
 
     def segment(self, token: int) -> int:
         """The segment of one of its tokens."""
@@ -214,7 +231,7 @@ class Statement:
         words, boundary = self.reading.text.words, cues().words("boundary")
         negative = cues().words("negation") | cues().words("excluding")
         for i in range(self.first, self.last):
-            if words[i].lower not in negative or (words[i].capital and i > self.first):  # a name such as 'Nothing'
+            if words[i].lower not in negative or self._is_name(i):
                 continue
             if i + 1 < self.last and words[i + 1].lower in word_set("grammar", "affirming"):  # 'not only … but also'
                 continue
@@ -228,6 +245,17 @@ class Statement:
             head = next((j for j in reach if words[j].content), None)
             found.append((i, head, frozenset(reach)))
         return found
+
+    def _is_name(self, i: int) -> bool:
+        """Whether a word that could deny is a name, as 'Nothing' is: with a capital, but not stressed ('NOT') nor in a title."""
+        word = self.reading.text.words[i]
+        return word.capital and i > self.first and not word.upper and not self._is_title
+
+    @lazy
+    def _is_title(self) -> bool:
+        """Whether most of its words have a capital."""
+        spoken = [word for word in self.reading.text.words[self.first : self.last] if word.word]
+        return 2 * sum(word.capital for word in spoken) > len(spoken)
 
     @lazy
     def _of_bounds(self) -> frozenset[int]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from stillme.grounding.similarity import Embed
-from stillme.grounding.wrapping import exchange_words, polite_words, turns
+from stillme.grounding.wrapping import denies, denies_itself, exchange_words, polite_words, turns
 from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
@@ -15,12 +15,16 @@ from stillme.text.tokens import Text, Word
 __all__ = [
     "behind_foreign_lead",
     "behind_remark",
+    "beside_denial",
+    "find_directions",
     "is_manners",
     "is_remark",
     "names_an_element",
     "only_talks",
     "run_on_talk",
 ]
+
+Span = tuple[int, int]
 
 LONGEST_REMARK: Final = 40
 # What names something of the matter has to be talk more likely than not.
@@ -32,7 +36,16 @@ LEAD_ENDS: Final = frozenset(",:—–")
 MOST_MARKS: Final = 3
 LEAST_STATEMENT: Final = 4
 APART_ENDS: Final = frozenset(":—–")
-ELEMENT: Final = re.compile(r"</?+([A-Za-z][\w:.-]{0,40}+)/?+>")
+# What a denial on one side of these does not reach stands on the other.
+PARTING: Final = frozenset(':—–,|()[]{}<>*"“”»«')
+# What tells a speaker how to say a line, in brackets or between asterisks.
+DIRECTION: Final = re.compile(
+    r"\[[^\[\]\n]{2,60}+\](?![(:\[])|【[^【】\n]{2,60}+】|\([^()\n]{2,60}+\)|\{[^{}\n]{2,60}+\}|<[^<>\n]{2,60}+>"
+    r"|(?<![*\w])\*[^*\s][^*\n]{0,58}+\*(?![*\w])"
+)
+LONGEST_DIRECTION: Final = 8
+BEFORE_DIRECTION: Final = '.!?…:;"”’»)]}>】*'
+ELEMENT: Final = re.compile(r"[<\[]/?+([^\W\d][\w:.-]{0,40}+)/?+[>\]]")
 NAME_JOINTS: Final = re.compile(r"[\W_]++|(?<=[a-z])(?=[A-Z])")
 
 
@@ -45,7 +58,7 @@ def only_talks(embed: Embed, text: str, apart: bool) -> bool:
     return model.score(text, embed) >= (model.apart_at if apart else model.talk_at)
 
 
-def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
+def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str], least: float = 0.0) -> bool:
     """Whether tokens are as likely talk as a statement, and no part of the answer: they say little of the matter unless they surely talk,
     and if they count something, nothing at all ('Press 1 for more').
 
@@ -61,22 +74,111 @@ def is_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collecti
     sure = model.apart_at if counts else EVEN if named and not draft.accented else model.remark_at
     if 2 * len(named) > len(content):
         sure = model.talk_at
-    return model.score(draft.slice(first, last), embed) >= sure
+    return model.score(draft.slice(first, last), embed) >= max(sure, least)
 
 
 def behind_remark(embed: Embed, draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
     """The token behind a leading clause that is such a remark and turns nothing: 'The leaflet puts it like so: …'.
 
-    A colon parts more than a comma, and a later mark more than an earlier one.
+    A colon parts more than a comma, a comma more than a word that joins, and a later mark more than an earlier one.
     """
     reach = range(first + 1, min(last - LEAST_BEHIND, first + LONGEST_LEAD))
-    ends = LEAD_ENDS | word_set("grammar", "topic_mark")
-    marks = sorted((i for i in reach if draft.words[i].text in ends), key=lambda i: (draft.words[i].text != ":", -i))
+    ends, joining = LEAD_ENDS | word_set("grammar", "topic_mark"), word_set("grammar", "lead_joints")
+    found = [i for i in reach if draft.lowers[i] in ends or draft.lowers[i] in joining]
+    marks = sorted(found, key=lambda i: (draft.words[i].text != ":", draft.lowers[i] in joining, -i))
     for mark in marks[:MOST_MARKS]:
-        if not turns(draft, first, mark) and is_remark(embed, draft, first, mark, matter):
+        least = EVEN if draft.lowers[mark] in joining else 0.0
+        bound = turns(draft, first, mark) and not denies_itself(draft, first, mark)
+        if not bound and is_remark(embed, draft, first, mark, matter, least):
             joints = word_set("grammar", "behind_lead")
-            return next(i for i in range(mark + 1, last) if draft.lowers[i] not in joints or i == last - 1)
+            behind = next(i for i in range(mark + 1, last) if draft.lowers[i] not in joints or i == last - 1)
+            return behind if _stands(draft, behind, last) else None
     return None
+
+
+def _stands(draft: Text, first: int, last: int) -> bool:
+    """Whether what a lead-in leaves says enough to be a sentence, and is none that hangs on it: '…, who opens accounts'."""
+    return draft.lowers[first] not in word_set("grammar", "relative") and _states_enough(draft, first, last)
+
+
+def find_directions(embed: Embed, draft: Text, matter: Collection[str]) -> Iterator[Span]:
+    """What at the edge of a sentence tells how it is to be said, in brackets or between asterisks: '[pause]', '(in a calm voice)'.
+
+    It is likely talk, counts and turns nothing, and has no word of the matter; '[on Mondays]' and '[not]' belong to what is said.
+    """
+    for match in DIRECTION.finditer(draft.raw):
+        first, last = draft.token_at(match.start() + 1), draft.token_at(match.end() - 1)
+        words = draft.words[first:last]
+        if (
+            not 0 < len(words) <= LONGEST_DIRECTION
+            or not _is_at_an_edge(draft.raw, *match.span())
+            or any(word.number or word.stem in matter for word in words if word.content or word.number)
+            or turns(draft, first, last)
+        ):
+            continue
+        if talk_model().score(draft.slice(first, last), embed) >= EVEN:
+            yield match.span()
+
+
+def _is_at_an_edge(raw: str, start: int, end: int) -> bool:
+    """Whether characters open a line, stand between two sentences, or, in brackets that no aside has, end a line."""
+    before, behind = raw[:start].rstrip(" \t"), raw[end:].lstrip(" \t")
+    if not before or before[-1] == "\n":
+        return True
+    if not behind or behind[0] == "\n":
+        return before[-1] in BEFORE_DIRECTION or raw[start] not in "(*"
+    return before[-1] in BEFORE_DIRECTION and not behind[0].islower()
+
+
+def beside_denial(draft: Text, first: int, last: int, is_known: Callable[[int], bool]) -> tuple[int, int] | None:
+    """What of a claim a denial at its edge does not reach, since it denies something that no source speaks of: 'Never mind the rumours,
+    pens are allowed', '[stop] Pens are allowed', 'No joke, …', '…, no strings attached'; None where no denial stands beside the matter."""
+    content = [i for i in range(first, last) if draft.words[i].content]
+    known = [i for i in content if is_known(i)]
+    if not known:
+        return None
+    begin = _behind_mark(draft, first, last, is_known) or first
+    if begin == first and _denies_another(draft, first, known[0], content):
+        begin = known[0]
+    end = next((i for i in range(known[-1] + 1, last) if _opens_denial(draft, i, last)), last)
+    return (begin, end) if (begin, end) != (first, last) and _states_enough(draft, begin, end) else None
+
+
+def _behind_mark(draft: Text, first: int, last: int, is_known: Callable[[int], bool]) -> int | None:
+    """The token behind the last mark that parts a denial, beside the matter, from what is said."""
+    for mark in range(min(last, first + LONGEST_LEAD) - 1, first, -1):
+        if draft.words[mark].text in PARTING and denies(draft, first, mark):
+            said = [i for i in range(first, mark) if draft.words[i].content]
+            if 2 * sum(map(is_known, said)) <= len(said):
+                return mark + 1
+    return None
+
+
+def _denies_another(draft: Text, first: int, begin: int, content: Sequence[int]) -> bool:
+    """Whether something stands between what denies before a token and the token: a word of its own, or a mark that parts them."""
+    denials = [i for i in range(first, begin) if denies(draft, i, i + 1)]
+    if not denials:
+        return False
+    between = range(denials[-1] + 1, begin)
+    return any(i in between for i in content) or any(draft.words[i].text in PARTING for i in between)
+
+
+def _opens_denial(draft: Text, i: int, last: int) -> bool:
+    """Whether a token behind the matter denies, or parts what denies from it."""
+    return denies(draft, i, i + 1) or (draft.words[i].text in PARTING and denies(draft, i, last))
+
+
+def _states_enough(draft: Text, first: int, last: int) -> bool:
+    return sum(word.word or word.number for word in draft.words[first:last]) >= LEAST_STATEMENT
+
+
+def _is_foreign(draft: Text, first: int, last: int, matter: Collection[str]) -> bool:
+    """Whether at most half of what tokens say is the matter's."""
+    said = [
+        word for word in draft.words[first:last] if word.number or (word.content and word.lower not in exchange_words())
+    ]
+    named = [word for word in said if word.number or word.stem in matter]
+    return 2 * len(named) <= len(said)
 
 
 def behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[str]) -> int | None:
@@ -85,13 +187,9 @@ def behind_foreign_lead(draft: Text, first: int, last: int, matter: Collection[s
     mark = next(
         (i for i in range(first + 1, min(last, first + LONGEST_LEAD)) if draft.words[i].text in APART_ENDS), None
     )
-    if mark is None or sum(word.word or word.number for word in draft.words[mark + 1 : last]) < LEAST_STATEMENT:
+    if mark is None or not _states_enough(draft, mark + 1, last):
         return None
-    lead = [
-        word for word in draft.words[first:mark] if word.number or (word.content and word.lower not in exchange_words())
-    ]
-    named = [word for word in lead if word.number or word.stem in matter]
-    return None if 2 * len(named) > len(lead) else mark + 1
+    return mark + 1 if _is_foreign(draft, first, mark, matter) else None
 
 
 def names_an_element(draft: Text, start: int, end: int, matter: Collection[str]) -> bool:

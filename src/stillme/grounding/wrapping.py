@@ -18,7 +18,18 @@ from stillme.text.lexicon import Lexicon, Match
 from stillme.text.sentences import is_picture
 from stillme.text.tokens import Text, Word, word_of
 
-__all__ = ["Asked", "Known", "Wrapping", "asked_by", "claim_lexicon", "denies_assent", "known_from"]
+__all__ = [
+    "Asked",
+    "Known",
+    "Wrapping",
+    "asked_by",
+    "claim_lexicon",
+    "denies",
+    "denies_assent",
+    "denies_itself",
+    "denies_what_follows",
+    "known_from",
+]
 
 LEADING: Final = frozenset({"lead", "hedge", "telling"})
 POLITE: Final = frozenset({"opening", "courtesy", "disclaiming", "identity"})
@@ -105,6 +116,15 @@ def nature_words() -> frozenset[str]:
     return _words("nature")
 
 
+def denies_what_follows(words: Sequence[str]) -> bool:
+    """Whether words say of what follows that it does not hold, and nothing else: 'NOT', 'The opposite is true'; a bare 'no' may answer."""
+    untrue = [word for word in words if word in _words("untrue")]
+    denying = [*untrue, *(word for word in words if word in _words("answering_no"))]
+    rest = (word for word in words if word not in denying and word not in _words("holding"))
+    holds = any(word in _words("holding") for word in words)
+    return bool(untrue or holds) and len(denying) % 2 == 1 and not any(word_of(word).content for word in rest)
+
+
 @compiled
 def _turning() -> frozenset[str]:
     return word_set("polarity", "negation") | _words("reversing", "saying_no")
@@ -116,11 +136,23 @@ def may_assent(draft: Text, first: int, last: int) -> bool:
     return denies or not claim_lexicon().names(draft, first, last).isdisjoint(("assent", "agreeing"))
 
 
+def denies(draft: Text, first: int, last: int) -> bool:
+    """Whether a word that denies stands among tokens."""
+    return not word_set("polarity", "negation").isdisjoint(draft.lowers[first:last])
+
+
 def turns(draft: Text, first: int, last: int) -> bool:
     """Whether tokens may turn or bound what stands behind them: 'It is a myth', 'Only on Mondays'; 'There is no doubt' turns nothing."""
     lowers = draft.lowers[first:last]
     turning = _turning()
     return sum(lower in turning for lower in lowers) % 2 == 1 or any(lower in _words("conditions") for lower in lowers)
+
+
+def denies_itself(draft: Text, first: int, last: int) -> bool:
+    """Whether a speaker only denies something of himself: 'I won't beat about the bush', and not what stands behind it: 'I doubt it'."""
+    lowers = draft.lowers[first:last]
+    bound = _words("reversing", "conditions", "untrue", "holding", "complementisers")
+    return not word_set("conduct", "first_person").isdisjoint(lowers) and bound.isdisjoint(lowers)
 
 
 def wants_yes_or_no(query: Text) -> bool:
@@ -438,9 +470,16 @@ class Wrapping:
         turning = _turning()
         matter = [name.stem in self.known.stems or name.stem in self.asked.stems for name in names]
         capital = [name.capital or name.lower in _words("speakers") for name in names]
-        if any(name.lower in turning or name.lower in _words("stating") for name in names):
+        bound = _words("stating", "conditions", "joints")
+        if any(name.lower in turning or name.lower in bound for name in names) or self._names_a_scope(names):
             return False
         return (not all(matter) and capital[0]) if accented else (not any(matter) and all(capital))
+
+    def _names_a_scope(self, names: Sequence[Word]) -> bool:
+        """Whether a label bounds what follows it: a time ('Sundays:'), or in English several of a kind ('Members:')."""
+        last = names[-1]
+        several = last.text.endswith("s") and not last.accented and last.lower not in _words("speakers", "signers")
+        return several or any(name.lower in _words("scopes") for name in names)
 
     def _colon(self, first: int, last: int) -> int:
         """The token behind a colon or dash before which there are only words about the exchange; behind a comma, if they speak to the
@@ -449,7 +488,7 @@ class Wrapping:
         spoken = personal = False
         for at in range(first, min(last, first + COLON_REACH)):
             mark = self.draft.words[at].text
-            if mark in ":—–" or (personal and (mark == "," or mark in word_set("grammar", "topic_mark"))):
+            if mark in ":—–=" or (personal and (mark == "," or mark in word_set("grammar", "topic_mark"))):
                 if spoken and at + 1 < last:
                     self.peeled.append("lead")
                 return at + 1 if spoken and at + 1 < last else 0
@@ -465,7 +504,8 @@ class Wrapping:
         What is denied once stays: 'It is not true that …'; what is denied twice is said: 'Nobody denies that …'.
         """
         turns = 0
-        for at in range(first, min(last - 1, first + COLON_REACH)):
+        reach = COLON_REACH * (1 + self.draft.accented)  # syllables are words
+        for at in range(first, min(last - 1, first + reach)):
             word = self.draft.words[at]
             if at > first and word.lower in _words("complementisers"):
                 if turns % 2 == 0:
@@ -480,18 +520,35 @@ class Wrapping:
                 return at + 1
             if word.lower in word_set("polarity", "negation") or word.lower in _words("reversing"):
                 turns += 1
-            elif at not in self.silent and not self._is_beside_the_matter(at, first):
+            elif at not in self.silent and not self._is_beside_the_matter(at, first) and not self._ends_turning(at):
                 return 0
         return 0
+
+    def _ends_turning(self, at: int) -> bool:
+        """Whether a syllable ends a word that turns: the second of 'phủ nhận'."""
+        return self.draft.words[at].accented and self.draft.lowers[at - 1] in _words("reversing")
 
     def _talk_before(self, first: int, last: int) -> int:
         """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
         mark = next((i for i in reach if self._ends_clause(i)), 0)
-        if not mark or not (self.only_talks(first, mark) or self._says_who_speaks(first, mark)):
+        if mark and "\n" in self.draft.raw[self.draft.starts[first] : self.draft.starts[mark]]:
+            return 0
+        if not mark or not (
+            self.only_talks(first, mark) or self._says_who_speaks(first, mark) or self._doubts_the_reading(first, mark)
+        ):
+            mark = self._joint_behind_talk(first, last)
+        if not mark:
             return 0
         self.peeled.append("lead")
         return self._past_joints(mark + 1, last)
+
+    def _joint_behind_talk(self, first: int, last: int) -> int:
+        """The word that joins a clause of talk, which turns nothing, to what is said: 'Em xin thưa với chị là …'; 0 without one."""
+        joining, lowers = word_set("grammar", "lead_joints"), self.draft.lowers
+        reach = range(first + 2, min(last - LEAST_STATEMENT, first + CLAUSE_REACH))
+        mark = next((i for i in reach if lowers[i] in joining), 0)
+        return mark if mark and not turns(self.draft, first, mark) and self.only_talks(first, mark) else 0
 
     def _says_who_speaks(self, first: int, last: int) -> bool:
         """Whether a clause only tells that an assistant speaks: 'I'm only a chatbot, but …'"""
@@ -500,6 +557,25 @@ class Wrapping:
             w for w in words if w.number or w.stem in self.asked.stems or (w.content and w.stem in self.known.stems)
         ]
         return not matter and "identity" in claim_lexicon().names(self.draft, first, last)
+
+    def _doubts_the_reading(self, first: int, last: int) -> bool:
+        """Whether a clause only makes a condition of how something was read: 'If I read this right', 'unless the page is out of date'."""
+        lowers, words = self.draft.lowers, self.draft.words
+        spoken = [i for i in range(first, last) if self._speaks(i)]
+        if (
+            not spoken
+            or lowers[spoken[0]] not in _words("conditions", "assuming")
+            or any(words[i].number for i in spoken)
+        ):
+            return False
+        reading = _words("reading", "attributing", "exchange", "assuming", "conditions") | word_set(
+            "polarity", "negation"
+        )
+        matter = (i for i in spoken if words[i].stem in self.known.stems or words[i].stem in self.asked.stems)
+        names_page = not _words("attributing").isdisjoint(lowers[first:last])
+        own = not word_set("conduct", "first_person").isdisjoint(lowers[first:last])
+        foreign = names_page and all(not words[i].content for i in matter)
+        return (own or foreign) and all(lowers[i] in reading for i in spoken if words[i].content)
 
     def _ends_clause(self, i: int) -> bool:
         mark = self.draft.words[i].text
@@ -510,7 +586,10 @@ class Wrapping:
         """A clause of talk behind the last comma, dash or stop: '…, in case you were wondering.', '…. cheers'"""
         reach = range(end - 1, max(first, end - CLAUSE_REACH), -1)
         mark = next((i for i in reach if self.draft.words[i].text in ",.—–("), None)
-        return Match("tag", mark + 1, end) if mark and mark + 1 < end and self.only_talks(mark + 1, end) else None
+        if not mark or mark + 1 >= end:
+            return None
+        beside = self.only_talks(mark + 1, end) or self._doubts_the_reading(mark + 1, end)
+        return Match("tag", mark + 1, end) if beside else None
 
     def only_talks(self, first: int, last: int) -> bool:
         """Whether the classifier takes tokens for talk that name nothing of the matter and count nothing."""
@@ -554,7 +633,8 @@ class Wrapping:
     def _is_about_exchange(self, i: int) -> bool:
         word = self.draft.words[i]
         if word.number:
-            return i > 0 and self.draft.lowers[i - 1] in _words("numbered")
+            before = i - 2 if i > 1 and self.draft.lowers[i - 1] in _words("out_of") else i  # '1 of 2' numbers like '1'
+            return before > 0 and self.draft.lowers[before - 1] in _words("numbered")
         if word.lower in word_set("polarity", "negation"):
             return False
         about = word.lower in _words("exchange") or word.lower in _words("numbered")

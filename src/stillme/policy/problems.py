@@ -158,6 +158,8 @@ def _kind(node: Mapping[str, Any], is_number: bool = False) -> str:
         return _mapping(node)
     if kind == "string":
         return _text(node)
+    if "$ref" in node:
+        return "a mapping"
     return "true or false" if kind == "boolean" else str(node.get("const", "of another type"))
 
 

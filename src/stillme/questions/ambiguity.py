@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import Final, Literal
 
 from stillme.figures.comparing import agrees
@@ -12,7 +12,7 @@ from stillme.figures.quantity import Quantity
 from stillme.figures.words import find_quantities
 from stillme.grounding.passage import Passage
 from stillme.grounding.passage_index import Library
-from stillme.grounding.statements import Statement
+from stillme.grounding.statements import Reading, Statement
 from stillme.languages import compiled, load, word_set
 from stillme.questions.answers import words_typed
 from stillme.questions.side_by_side import Cell, Said, apart, is_beside, picked_cells
@@ -31,6 +31,8 @@ DEFINING_WORDS: Final = 5
 ONE_WORD: Final = 1
 KIND_WORDS: Final = 3
 """So many words may stand before a name and say its kind."""
+LONGEST_KIND: Final = 6
+QUALIFIER: Final = 3
 SAYS_WHAT: Final = 2
 """A sentence with so many words of content says what it is about."""
 
@@ -70,16 +72,21 @@ def find_ambiguity(query: Text, conversation: Sequence[Text], library: Library) 
     cues = _lexicon().names(query)
     if "broad" in cues and not conversation and _is_broad(query) and not _names_in(query):
         return Ambiguity("broad")
-    reference = None if "expletive" in cues or "reference" not in cues else _reference(query)
-    is_resolved = reference is not None and any(turn.content() for turn in conversation)
-    if is_resolved or "several" in cues:
+    if "several" in cues:
         return None
-    options = _options(query, library, reference is not None)
+    reference = _reference(query) if "reference" in cues and "expletive" not in cues else None
     if reference is None:
-        return _one_of(query, options) or _namesakes(query, conversation, library.passages)
-    if options or not library.passages:
-        return Ambiguity("reference", options, reference)
-    return _namesakes(query, conversation, library.passages)
+        return _one_of(query, _options(query, library, by_reference=False)) or _namesakes(query, conversation, library)
+    if any(turn.content() for turn in conversation):
+        return None
+    meant = _referred_to(reference, query, library, is_pointing="pointing" in cues)
+    return meant or _namesakes(query, conversation, library)
+
+
+def _referred_to(reference: str, query: Text, library: Library, *, is_pointing: bool) -> Ambiguity | None:
+    """A pronoun may mean any of several things, or anything where there are no passages."""
+    options = _options(query, library, by_reference=True) or (_named_alike(query, library) if is_pointing else ())
+    return Ambiguity("reference", options, reference) if options or not library.passages else None
 
 
 def _one_of(query: Text, options: Sequence[Option]) -> Ambiguity | None:
@@ -130,7 +137,7 @@ def _cell_option(cell: Cell, label: Said) -> Option:
 # several things of one kind
 
 
-def _options(query: Text, library: Library, by_reference: bool) -> tuple[Option, ...]:
+def _options(query: Text, library: Library, *, by_reference: bool) -> tuple[Option, ...]:
     """Things of one kind of which the passages say what the question asks, when the question names none of them."""
     asked, kinds = _question_stems(query, library), _kinds(query)
     found: dict[tuple[str, ...], Option] = {}
@@ -240,6 +247,29 @@ def _subject(statement: Statement) -> Name | None:
     return Name(start, start + 1, (opening.folded,)) if is_name else None
 
 
+def _named_alike(query: Text, library: Library) -> tuple[Option, ...]:
+    """What 'that one' may point at where nothing was said before: names beside one word that open statements, as in 'the Flex plan'."""
+    families: dict[str, dict[tuple[str, ...], Option]] = {}
+    for _, statement in library.places:
+        subject = _subject(statement)
+        for head, option in _of_kinds(statement, subject) if subject else ():
+            families.setdefault(head, {}).setdefault(option.parts, option)
+    family = max((tuple(own.values()) for own in families.values()), key=len, default=())
+    return family[:MOST_OPTIONS] if len(family) > 1 and not any(option.named_in(query) for option in family) else ()
+
+
+def _of_kinds(statement: Statement, subject: Name) -> Iterator[tuple[str, Option]]:
+    """What the subject is, told by the word behind it, before it or at its beginning, and the subject with its number."""
+    text, words = statement.reading.text, statement.reading.text.words
+    last = next((q.last for q in statement.quantities if q.first < subject.last <= q.last), subject.last)
+    for head in (last, statement.first):
+        first, end = min(head, subject.first), max(last, head + 1)
+        parts = tuple(text.lowers[i] for i in range(subject.first, last) if i != head)
+        if parts and head < statement.last and words[head].content and words[head].word:
+            is_beside = end - first <= LONGEST_KIND
+            yield words[head].stem, Option(text.slice(*((first, end) if is_beside else (subject.first, last))), parts)
+
+
 def _head_and_option(
     statement: Statement, subject: Name, asked: set[str], kinds: set[str], by_reference: bool
 ) -> tuple[str, Option | None]:
@@ -248,16 +278,23 @@ def _head_and_option(
     inside = [i for i in range(subject.first, last) if words[i].word or words[i].number]
     if by_reference:
         return "", Option(text.slice(subject.first, last), tuple(words[i].lower for i in inside))
+    head: int | None
     if last < statement.last and words[last].lower in kinds and not words[last].capital:
         head, last = last, last + 1
     else:
-        before = range(statement.first, subject.first)
-        own = inside[:1] if len(inside) > 1 else []
-        head = next((i for i in chain(inside, before) if words[i].stem in asked), next(iter(own), -1))
+        head = _head_of_name(statement, subject, inside, asked)
     parts = tuple(words[i].lower for i in inside if i != head)
-    if head < 0 or not parts:
+    if head is None or not parts:
         return "", None
     return words[head].stem, Option(text.slice(subject.first, last), parts)
+
+
+def _head_of_name(statement: Statement, subject: Name, inside: Sequence[int], asked: set[str]) -> int | None:
+    """The word of a name, or before it, that the question uses; else its first word, where it has several."""
+    words = statement.reading.text.words
+    before = range(statement.first, subject.first)
+    own = inside[0] if len(inside) > 1 else None
+    return next((i for i in chain(inside, before) if words[i].stem in asked), own)
 
 
 def _asks_for_all(query: Text, heads: dict[str, set[tuple[str, ...]]]) -> bool:
@@ -284,30 +321,32 @@ def _shared_word(query: Text, options: Sequence[Option]) -> str:
 # one name for several things
 
 
-def _namesakes(query: Text, conversation: Sequence[Text], passages: Sequence[Passage]) -> Ambiguity | None:
+def _namesakes(query: Text, conversation: Sequence[Text], library: Library) -> Ambiguity | None:
     """A name of the question that two sources give to different things, when nothing else in the question tells which."""
-    if len(passages) < 2:
+    if len(library.passages) < 2:
         return None
     for name in _names_in(query):
-        things = _things(name, passages)
-        if len({p.source_id for p, _ in things}) > 1 and not _is_told_which(query, name, conversation, things):
-            return Ambiguity("namesakes", _described_options(name, things), query.slice(name.first, name.last))
+        things = _things(name, library)
+        is_open = len({p.source_id for p, _ in things}) > 1
+        if is_open and not _is_told_which(query, name, conversation, things, library):
+            return Ambiguity("namesakes", _described_options(name, things, library), query.slice(name.first, name.last))
     return None
 
 
-def _described_options(name: Name, things: Sequence[tuple[Passage, Said]]) -> tuple[Option, ...]:
+def _described_options(name: Name, things: Sequence[tuple[Passage, Said]], library: Library) -> tuple[Option, ...]:
     """Each of the things by what is said of it alone."""
     labels = apart([said for _, said in things])
     found = (
-        Option(_label(passage, name, " ".join(said.lowers)), label.lowers, any_part=True)
+        Option(_label(passage, _reading(library, passage), name, " ".join(said.lowers)), label.lowers, any_part=True)
         for (passage, said), label in zip(things, labels, strict=True)
     )
     return tuple(dict.fromkeys(found))[:MOST_OPTIONS]
 
 
-def _things(name: Name, passages: Sequence[Passage]) -> list[tuple[Passage, Said]]:
+def _things(name: Name, library: Library) -> list[tuple[Passage, Said]]:
     """The passages that say what the name is, if at least two of them say that it is something else."""
-    holders = [(p, said) for p in passages if (said := _described(p, name)).words]
+    read = zip(library.passages, library.readings, strict=True)
+    holders = [(p, said) for p, reading in read if (said := _described(p, reading, name)).words]
     for n, (passage, said) in enumerate(holders):
         others = [(p, d) for p, d in holders[n + 1 :] if _are_different(said, d)]
         if others:
@@ -324,10 +363,17 @@ def _are_different(one: Said, other: Said) -> bool:
 
 
 def _is_told_which(
-    query: Text, name: Name, conversation: Sequence[Text], things: Sequence[tuple[Passage, Said]], spare: int = 0
+    query: Text,
+    name: Name,
+    conversation: Sequence[Text],
+    things: Sequence[tuple[Passage, Said]],
+    library: Library,
+    spare: int = 0,
 ) -> bool:
     """Whether one of the passages has more of the other words of the question, or a turn tells which of the things is meant."""
-    rest = Said.by(query, [i for i in range(len(query)) if not name.first <= i < name.last])
+    said_of_all = _taken_in(query, [_reading(library, p) for p, _ in things])
+    left_out = said_of_all.union(range(name.first, name.last), _asked_kind(query))
+    rest = Said.by(query, [i for i in range(len(query)) if i not in left_out])
     texts = [passage.text for passage, _ in things]
     shared = [rest.shared(Said.by(text, range(len(text)))) for text in texts]
     if max(shared) - min(shared) > spare:
@@ -337,30 +383,71 @@ def _is_told_which(
     return any(label.shared(turn) for label in labels for turn in turns)
 
 
+def _asked_kind(query: Text) -> Iterator[int]:
+    """The tokens beside a word that asks, as 'days' of 'which days': they say what the answer is, not what it is about."""
+    asking = word_set("ambiguity", "asking")
+    return (at for i, lower in enumerate(query.lowers) if lower in asking for at in (i - 1, i + 1))
+
+
+def _taken_in(query: Text, readings: Sequence[Reading]) -> frozenset[int]:
+    """The tokens of figures of the question that every reading states, or takes in as 'Monday to Friday' does a Tuesday."""
+    asked = find_quantities(query, readings[0].language)
+    common = (q for q in asked if all(_takes_in(reading, q) for reading in readings))
+    return frozenset(i for q in common for i in range(q.first, q.last))
+
+
+def _takes_in(reading: Reading, asked: Quantity) -> bool:
+    """Whether a text states a figure, or two of its kind, joined to a range, between which it lies."""
+    if any(agrees(asked, q) for q in reading.quantities):
+        return True
+    joints, lowers = word_set("numbers", "ranges"), reading.text.lowers
+    return any(
+        one.dimension == other.dimension == asked.dimension
+        and not joints.isdisjoint(lowers[one.last : other.first])
+        and one.values < asked.values < other.values
+        for one, other in pairwise(reading.quantities)
+        if other.first - one.last == 1
+    )
+
+
 def _picked_namesake(query: Text, conversation: Sequence[Text], draft: Statement, library: Library) -> Ambiguity | None:
     """A name of the question that two sources give to different things, each with a figure of the kind that the draft states."""
     for name in _names_in(query):
-        things = [(p, said) for p, said in _things(name, library.passages) if _has_kind(draft, library, p)]
-        if len({p.source_id for p, _ in things}) > 1 and not _is_told_which(
-            query, name, conversation, things, ONE_WORD
-        ):
-            return Ambiguity("namesakes", _described_options(name, things), query.slice(name.first, name.last))
+        things = [(p, said) for p, said in _things(name, library) if _has_kind(draft, library, p)]
+        is_open = len({p.source_id for p, _ in things}) > 1
+        if is_open and not _is_told_which(query, name, conversation, things, library, ONE_WORD):
+            return Ambiguity("namesakes", _described_options(name, things, library), query.slice(name.first, name.last))
     return None
 
 
 def _has_kind(draft: Statement, library: Library, passage: Passage) -> bool:
     """Whether a passage states a figure of the draft, or another of its kind."""
-    stated = library.readings[library.passages.index(passage)].quantities
+    stated = _reading(library, passage).quantities
     return any(agrees(q, other) or is_beside(q, other) for q in draft.quantities for other in stated)
 
 
-def _described(passage: Passage, name: Name) -> Said:
-    """What a passage says the name is: the qualifier of its title, or the words of its definition; nothing if it does not say."""
+def _described(passage: Passage, reading: Reading, name: Name) -> Said:
+    """What a passage says the name is: the qualifier of its title, the words of its definition, or the rest of a longer name."""
     qualifier = _qualifier(passage.heading, name)
     if qualifier:
-        return Said.by(passage.heading, [i for i, w in enumerate(passage.heading.folded) if w in qualifier.split()])
+        return Said.by(passage.heading, qualifier)
     told = (_defined(passage.text, sentence, name) for sentence in passage.sentences[:2])
-    return next((said for said in told if said.words), Said({}))
+    return next((said for said in told if said.words), _said_longer(reading, name))
+
+
+def _said_longer(reading: Reading, name: Name) -> Said:
+    """What stands before it in the one longer name that ends with it, if that is no title: 'Anna' of 'Anna Weber'."""
+    own = _longer(reading, name)
+    before = range(own.first, own.last - len(name.parts)) if own else range(0)
+    is_title = any(reading.concepts[i] for i in before)
+    return Said({}) if is_title else Said.by(reading.text, before)
+
+
+def _longer(reading: Reading, name: Name) -> Name | None:
+    """The one longer name that ends with it."""
+    found = [n for s in reading.statements for n in s.names if n.parts[-len(name.parts) :] == name.parts]
+    longer = {n.parts: n for n in found if len(n.parts) > len(name.parts)}
+    return next(iter(longer.values())) if len(longer) == 1 else None
 
 
 def _defined(text: Text, sentence: Sentence, name: Name) -> Said:
@@ -381,16 +468,25 @@ def _stands_at(text: Text, at: int, name: Name) -> bool:
     return tuple(text.folded[at : at + len(name.parts)]) == name.parts
 
 
-def _qualifier(heading: Text, name: Name) -> str:
-    """'Illinois' of 'Springfield, Illinois'; 'planet' of 'Mercury (planet)'."""
+def _qualifier(heading: Text, name: Name) -> range:
+    """The tokens of 'Illinois' in 'Springfield, Illinois', of 'planet' in 'Mercury (planet)'."""
     size = len(name.parts)
-    if tuple(heading.folded[:size]) != name.parts or len(heading) <= size + 1 or heading.words[size].text not in ",(":
-        return ""
-    return " ".join(w.folded for w in heading.words[size + 1 : size + 4] if w.word)
+    behind = next((i + size for i in range(KIND_WORDS) if _stands_at(heading, i, name)), 0)
+    if not behind or len(heading) <= behind + 1 or heading.words[behind].text not in ",(":
+        return range(0)
+    return range(behind + 1, min(behind + 1 + QUALIFIER, len(heading)))
 
 
-def _label(passage: Passage, name: Name, described: str) -> str:
+def _label(passage: Passage, reading: Reading, name: Name, described: str) -> str:
+    """How a thing is called: by its title, by its longer name, or by the name and what is said of it."""
     title = (passage.given.title or "").strip()
     if title and _qualifier(passage.heading, name):
         return title
+    longer = _longer(reading, name)
+    if longer:
+        return reading.text.slice(longer.first, longer.last)
     return f"{' '.join(map(str.capitalize, name.parts))} ({described})"
+
+
+def _reading(library: Library, passage: Passage) -> Reading:
+    return library.readings[library.passages.index(passage)]

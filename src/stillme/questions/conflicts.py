@@ -6,9 +6,9 @@ Statements are compared only where they share words that are not everywhere, so 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -113,25 +113,23 @@ def _answered(question: Question, rival: Rival) -> PassageConflict:
 
 def _related(library: Library) -> list[tuple[int, int]]:
     """Pairs of statements of different sources that share at least two words which are not everywhere."""
-    places, sources = library.places, [p.source_id for p in library.passages]
-    telling = _telling(library)
-    related: list[tuple[int, int]] = []
-    for a, (passage, statement) in enumerate(watched(places)):
-        holders = chain.from_iterable(library.index[stem] for stem in statement.stems & telling)
-        shared = Counter(b for b in holders if b > a)
-        for b, count in sorted(shared.items()):
-            shorter = min(len(statement.stems), len(places[b][1].stems))
-            if count >= max(LEAST_SHARED, LEAST_ALIKE * shorter) and sources[places[b][0]] != sources[passage]:
-                related.append((a, b))
-    return related
+    shared = Counter(chain.from_iterable(combinations(held, 2) for held in watched(_telling(library))))
+    return sorted(pair for pair, count in shared.items() if count >= LEAST_SHARED and _are_alike(library, pair, count))
 
 
-def _telling(library: Library) -> frozenset[str]:
-    """The words, no figures, that a few statements of more than one passage have."""
+def _are_alike(library: Library, pair: tuple[int, int], shared: int) -> bool:
+    """Whether two statements share a good part of the shorter one, and are of different sources."""
+    (one, mine), (other, theirs) = (library.places[place] for place in pair)
+    alike = shared >= LEAST_ALIKE * min(len(mine.stems), len(theirs.stems))
+    return alike and library.passages[one].source_id != library.passages[other].source_id
+
+
+def _telling(library: Library) -> list[tuple[int, ...]]:
+    """Where the words, no figures, stand that a few statements of more than one passage have."""
     places = library.places
     some = ((stem, held) for stem, held in library.index.items() if 1 < len(held) <= COMMON)
-    words = ((stem, held) for stem, held in some if not stem[0].isdigit())
-    return frozenset(stem for stem, held in words if places[held[0]][0] != places[held[-1]][0])
+    words = (held for stem, held in some if not stem[0].isdigit())
+    return [held for held in words if places[held[0]][0] != places[held[-1]][0]]
 
 
 def _refer_to_others(mine: Statement, theirs: Statement) -> bool:
@@ -200,11 +198,14 @@ def _disagreement(found: Alignment) -> Objection | None:
     if kinds & DIFFERENT_SUBJECT:
         return _other_name(found) if kinds == {"name"} and not found.claim.quantities else None
     objection = next((o for o in found.objections if o.kind in DISAGREES), None)
-    if objection is None or (objection.kind == "figure" and not _figures_disagree(found)):
-        return None
-    if _speaks_of_another(found) or not _is_covered(found, _rest(found, objection)):
-        return None
-    return objection
+    return objection if objection and _speak_of_one_thing(found, objection) else None
+
+
+def _speak_of_one_thing(found: Alignment, objection: Objection) -> bool:
+    """Whether the statements tell of the same thing that to which one objects."""
+    if objection.kind == "figure" and not _figures_disagree(found):
+        return False
+    return not _speaks_of_another(found) and _is_covered(found, _rest(found, objection))
 
 
 def _figures_disagree(found: Alignment) -> bool:
@@ -219,10 +220,15 @@ def _is_covered(found: Alignment, words: Sequence[int]) -> bool:
 
 def _speaks_of_another(found: Alignment) -> bool:
     """'Adults pay 12' and 'children pay 8': each has a word of its own where the other has another."""
-    light, own, words = cues().words("light"), found.claim.reading.text.words, found.best.reading.text.words
-    mine = [i for i in found.missing if not _in_figure(found.claim, i) and own[i].lower not in light]
-    extra = [j for j in found.best.content if words[j].stem not in found.claim.stems and words[j].lower not in light]
-    return bool(mine) and any(not _in_figure(found.best, j) for j in extra)
+    words = found.best.reading.text.words
+    extra = [j for j in found.best.content if words[j].stem not in found.claim.stems]
+    return _has_telling(found.claim, found.missing) and _has_telling(found.best, extra)
+
+
+def _has_telling(statement: Statement, tokens: Iterable[int]) -> bool:
+    """Whether one of the words says something by itself, and is no part of a figure."""
+    light, words = cues().words("light"), statement.reading.text.words
+    return any(words[i].lower not in light and not _in_figure(statement, i) for i in tokens)
 
 
 def _in_figure(statement: Statement, token: int) -> bool:
@@ -247,16 +253,20 @@ def _other_name(found: Alignment) -> Objection | None:
 
 def _same_matter(found: Alignment, mine: Reading, theirs: Reading, objection: Objection) -> bool:
     """The same time and the same subject: figures of two years, or of two things, do not contradict each other."""
-    dates = {q.first for q in found.claim.quantities if q.dimension == "date"}
-    differing = [o.first in dates for o in found.objections if o.kind == "figure"]
-    if any(differing) and not all(differing):
+    if _two_times(found, mine, theirs, objection):
         return False
+    return not are_told_apart(_names(found.claim.reading, mine), _names(found.source, theirs))
+
+
+def _two_times(found: Alignment, mine: Reading, theirs: Reading, objection: Objection) -> bool:
+    """Whether figures are of two dates, or what they say is of two years, which may stand in the titles."""
+    dates = {q.first for q in found.claim.quantities if q.dimension == "date"}
+    if len({o.first in dates for o in found.objections if o.kind == "figure"}) > 1:
+        return True
     years = [years_of(heading.statements[0].quantities) for heading in (mine, theirs)]
     if objection.first not in dates:
         years = [years_of(found.claim.quantities) or years[0], years_of(found.best.quantities) or years[1]]
-    if are_told_apart(*years):
-        return False
-    return not are_told_apart(_names(found.claim.reading, mine), _names(found.source, theirs))
+    return are_told_apart(*years)
 
 
 def _names(reading: Reading, heading: Reading) -> set[str]:

@@ -74,6 +74,10 @@ class Scale:
         spare = sum(max(0.0, weights[name]) for name in COMPARED) + abs(weights["agreed"])
         return cls(tuple(float(weights[name]) for name in PAIR_FEATURES), threshold, spare)
 
+    def most(self, features: Sequence[float]) -> float:
+        """The most that the score may become of these features, which lack the last one."""
+        return self.score((*features, 1.0 if self.weights[-1] > 0 else -1.0))
+
     def score(self, features: Sequence[float]) -> float:
         """The log odds that two answers disagree."""
         return round(sum(w * x for w, x in zip(self.weights, features, strict=True)), 4)
@@ -128,10 +132,15 @@ def _between(
         lower, higher = sorted((mine.log_odds, theirs.log_odds))
         if measure is not None and measure.weights[0] * lower + measure.weights[1] * higher < least:
             continue
-        pair = _differing(library, mine, theirs, states)
-        if pair is not None and not _may_nest(mine, statements[0]) and not _two_matters(library, *pair):
+        pair = _differing(mine, theirs)
+        if pair is None or _may_nest(mine, statements[0]):
+            continue
+        known_of_pair = (lower, higher, *statements, *_compared(*pair))
+        if measure is not None and measure.most(known_of_pair) < measure.threshold:
+            continue
+        if _is_unsettled(library, *pair, states) and not _two_matters(library, *pair):
             agreed = _agreed(ours, others) if agreed is None else agreed
-            yield pair, (lower, higher, *statements, *_compared(*pair, agreed - lower))
+            yield pair, (*known_of_pair, max(-CLEAR, min(CLEAR, agreed - lower)) / CLEAR)
 
 
 def _statement_features(
@@ -165,22 +174,25 @@ def _equal(mine: PossibleAnswer, theirs: PossibleAnswer) -> bool:
 # whether two answers differ
 
 
-def _differing(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer, states: States) -> Pair | None:
-    """The two answers, without what they have in common; None if they do not differ, or a passage holds both."""
+def _differing(mine: PossibleAnswer, theirs: PossibleAnswer) -> Pair | None:
+    """The two answers, without what they have in common; None if they do not differ."""
     one, other = mine.span.said, theirs.span.said
     if isinstance(one, Quantity) and isinstance(other, Quantity):
-        differ = rivals(one, other) and rivals(other, one)
-        return (
-            (mine, theirs) if differ and not states(mine, theirs.passage) and not states(theirs, mine.passage) else None
-        )
-    if library.readings[mine.passage].language != library.readings[theirs.passage].language:
+        return (mine, theirs) if rivals(one, other) and rivals(other, one) else None
+    if mine.place.statement.reading.language != theirs.place.statement.reading.language:
         return None  # a name or a phrase may be translated
-    if isinstance(one, Name) and isinstance(other, Name):
-        is_held = _holds_name(library, theirs.passage, one) or _holds_name(library, mine.passage, other)
-        pair = None if is_held else (mine, theirs)
-    else:
-        pair = _trimmed(mine, theirs)
+    pair = (mine, theirs) if isinstance(one, Name) and isinstance(other, Name) else _trimmed(mine, theirs)
     return None if pair is None or _meet(*pair) or _mentioned(*pair) >= 1 else pair
+
+
+def _is_unsettled(library: Library, mine: PossibleAnswer, theirs: PossibleAnswer, states: States) -> bool:
+    """Whether neither passage holds the answer of the other one too."""
+    one, other = mine.span.said, theirs.span.said
+    if isinstance(one, Quantity) and isinstance(other, Quantity):
+        return not states(mine, theirs.passage) and not states(theirs, mine.passage)
+    if isinstance(one, Name) and isinstance(other, Name):
+        return not (_holds_name(library, theirs.passage, one) or _holds_name(library, mine.passage, other))
+    return True
 
 
 def _states(library: Library, answer: PossibleAnswer, passage: int) -> bool:
@@ -313,8 +325,8 @@ def _statements(mine: PossibleAnswer, theirs: PossibleAnswer) -> tuple[float, ..
     return alike, named, *(float(kind == question.kind) for kind in KINDS)
 
 
-def _compared(mine: PossibleAnswer, theirs: PossibleAnswer, agreed: float) -> tuple[float, ...]:
-    """The features of the two answers themselves; `agreed` is how much likelier an answer is that both passages give."""
+def _compared(mine: PossibleAnswer, theirs: PossibleAnswer) -> tuple[float, ...]:
+    """The features of the two answers themselves, but for the last: how much likelier an answer is that both passages give."""
     capitals = [a.words[0].capital for a in (mine, theirs)]
     lengths = [a.span.last - a.span.first for a in (mine, theirs)]
     return (
@@ -324,7 +336,6 @@ def _compared(mine: PossibleAnswer, theirs: PossibleAnswer, agreed: float) -> tu
         min(SLOT, abs(lengths[0] - lengths[1])) / SLOT,
         0.0 if isinstance(mine.span.said, Quantity) else _mentioned(mine, theirs),
         (_behind_stop_word(mine) + _behind_stop_word(theirs)) / 2,
-        max(-CLEAR, min(CLEAR, agreed)) / CLEAR,
     )
 
 

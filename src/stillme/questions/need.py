@@ -6,7 +6,7 @@ Anything that is not plainly something else asks for facts.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
@@ -190,20 +190,28 @@ def _may_need_none(query: Text) -> bool:
 def _find(query: Text) -> list[Match]:
     """The phrases that may show another kind than facts; each group is looked for only where a word of it is there."""
     tokens, words = query.lowers, _words()
+
+    def has(some: frozenset[str]) -> bool:
+        return not some.isdisjoint(tokens)
+
     matches: list[Match] = []
-    makes = not _heads(*MADE).isdisjoint(tokens) and not _heads(*MAKING).isdisjoint(tokens)
-    if makes or not _heads(*REWRITING).isdisjoint(tokens):
+    if has(_heads(*REWRITING)) or (has(_heads(*MADE)) and has(_heads(*MAKING))):
         matches += _lexicon(*WORK).find(query)
-    if not (words["address"].isdisjoint(tokens) and words["moods"].isdisjoint(tokens)):
+    if has(words["address"]) or has(words["moods"]):
         matches += _lexicon(*TALKING).find(query)
-    if not words["tasted"].isdisjoint(tokens):
+    if has(words["tasted"]):
         matches += _lexicon("taste").find(query)
-    if not (words["advice_words"].isdisjoint(tokens) or _heads("trouble").isdisjoint(tokens)):
+    if has(words["advice_words"]) and has(_heads("trouble")):
         matches += _advice(query)
-    # Small talk after something else changes nothing, so that only its first word is looked at.
-    if matches or next((t for t in tokens if t[:1].isalpha()), "") in _heads(*SMALL_TALK):
+    if matches or _begins_with_small_talk(tokens):
         matches += _lexicon(*SMALL_TALK).find(query)
     return sorted(matches, key=_first)
+
+
+def _begins_with_small_talk(tokens: Sequence[str]) -> bool:
+    """Whether the first word is one of small talk: behind something else it changes nothing."""
+    first = next((token for token in tokens if token[:1].isalpha()), "")
+    return first in _heads(*SMALL_TALK)
 
 
 def _advice(query: Text) -> list[Match]:
@@ -292,18 +300,22 @@ class _Sentence:
 
     def _skip_small_talk(self) -> str | None:
         """Move past greetings, thanks and the like at the start; the kind of the first of them."""
-        tokens = self.query.lowers
         small = {m.first: m for m in sorted(self.matches, key=lambda m: m.last) if m.name in SMALL_TALK}
         if self.first not in small:
             return None
-        found, at = SMALL_TALK[small[self.first].name], small[self.first].last
-        while at < self.last and (at in small or _fills(tokens[at])):
-            if found == THANKS and at not in small and self._thanks_for(tokens[at]):
-                at = self.last
-            else:
-                at = small[at].last if at in small else at + 1
+        found = SMALL_TALK[small[self.first].name]
+        at = self._small_talk_end(found, {first: match.last for first, match in small.items()})
         self.first = self.last if self._is_name(at) else at
         return found
+
+    def _small_talk_end(self, kind: str, ends: Mapping[int, int]) -> int:
+        """Where small talk at the start ends, whose phrases end there; what thanks are given for belongs to it."""
+        tokens, at = self.query.lowers, self.first
+        while at < self.last and (at in ends or _fills(tokens[at])):
+            if at not in ends and kind == THANKS and self._thanks_for(tokens[at]):
+                return self.last
+            at = ends.get(at, at + 1)
+        return at
 
     def _thanks_for(self, token: str) -> bool:
         """Whether what follows a word is what the user gives thanks for."""

@@ -16,6 +16,7 @@ from stillme.figures.quantity import Quantity
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
 from stillme.languages import has
+from stillme.lazy import lazy
 from stillme.text.concepts import text_concepts
 from stillme.text.language import identify
 from stillme.text.tokens import Text, word_of
@@ -35,7 +36,7 @@ UNKNOWN: Final[frozenset[int]] = frozenset()
 NAMING: Final = frozenset(("label", "ordinal"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Said:
     """What some tokens say: the stems of their content words, each with its concepts."""
 
@@ -51,7 +52,7 @@ class Said:
         words = {text.words[i].stem: frozenset(concepts[i]) for i in content}
         return cls(words, tuple(text.lowers[i] for i in content), placed)
 
-    @property
+    @lazy
     def concepts(self) -> frozenset[int]:
         """All that its words mean."""
         return frozenset(chain.from_iterable(self.words.values()))
@@ -69,10 +70,11 @@ class Said:
 
     def shared(self, other: Said) -> int:
         """How many of its words the other says or means."""
-        return len(self.words) - len(self.without([other]).words)
+        said, meant = other.words, other.concepts
+        return sum(word in said or not meant.isdisjoint(ids) for word, ids in self.words.items())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A figure of a statement, the tokens before it that say what it holds of, and the others that belong to it."""
 
@@ -86,7 +88,7 @@ class Cell:
         """The text that it stands in."""
         return self.statement.reading.text
 
-    @property
+    @lazy
     def said(self) -> Said:
         """What is said before the figure."""
         return Said.by(self.text, self.tokens)
@@ -105,7 +107,7 @@ def picked_cells(
     None where the question, or a turn before it, says which.
     """
     turns = [Said.by(text, range(len(text))) for text in (query, *conversation)]
-    for cells in (cells for figure in draft.quantities for cells in _groups(figure, library)):
+    for cells in _Rows(library).holding(draft.quantities):
         if _states_all(draft.quantities, cells) or not _asks_for(query, draft, cells, library):
             continue
         if not any(_is_told(turn, cells) for turn in turns):
@@ -165,23 +167,9 @@ def _is_told(wanted: Said, cells: Sequence[Cell]) -> bool:
     return EACH * first.shared(wanted) > len(first.words)
 
 
-def _groups(figure: Quantity, library: Library) -> Iterator[list[Cell]]:
-    """The rows of figures side by side that hold a figure."""
-    places = [n for n, (_, s) in enumerate(library.places) if any(agrees(figure, q) for q in s.quantities)]
-    for at in places[:MOST_PLACES]:
-        statement = library.places[at][1]
-        own = next(q for q in statement.quantities if agrees(figure, q))
-        row = [q for q in statement.quantities if q is own or is_beside(own, q)]
-        cells = _in_a_row(statement, row) if len(row) > 1 else _in_neighbours(library, at, own)
-        if len(cells) > 1:
-            yield cells[:MOST_CELLS]
-
-
 def is_beside(own: Quantity, other: Quantity) -> bool:
     """Whether a figure says another value of the same kind, and is no number that names something."""
-    if own.dimension in NAMING or not rivals(own, other):
-        return False
-    return own.dimension == other.dimension and (own.dimension != "count" or own.noun == other.noun)
+    return own.dimension not in NAMING and own.kind == other.kind and rivals(own, other)
 
 
 def _in_a_row(statement: Statement, row: Sequence[Quantity]) -> list[Cell]:
@@ -220,36 +208,65 @@ def _content(statement: Statement, first: int, last: int) -> tuple[int, ...]:
     return tuple(i for i in range(first, last) if words[i].content and i not in statement.figured)
 
 
-def _in_neighbours(library: Library, at: int, own: Quantity) -> list[Cell]:
-    """The figures of statements worded alike, near each other or in other passages."""
-    passage, statement = library.places[at]
-    mine = _whole(statement, own)
-    cells = [mine]
-    for n, (other_passage, other) in enumerate(library.places):
-        if n == at or (passage == other_passage and abs(n - at) > NEIGHBOURS):
-            continue
-        row = [q for q in other.quantities if is_beside(own, q)]
-        if len(row) != 1:
-            continue
-        cell = _whole(other, row[0])
-        if _are_parallel(mine, cell, apart=passage != other_passage):
-            cells.append(cell)
-    return cells if all(label.words for label in labels_of(cells)) else []
+class _Rows:
+    """The rows of figures side by side in the passages."""
 
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._whole: dict[tuple[int, Quantity], Cell] = {}
 
-def _whole(statement: Statement, figure: Quantity) -> Cell:
-    """A figure with all that its statement says before it, and behind it."""
-    before, behind = (statement.first, figure.first), (figure.last, statement.last)
-    return Cell(statement, figure, _content(statement, *before), _content(statement, *behind))
+    def holding(self, figures: Iterable[Quantity]) -> Iterator[list[Cell]]:
+        """The rows that hold one of the figures, each once."""
+        places, known = self._library.places, set[tuple[int, Quantity]]()
+        for figure in figures:
+            for at in self._library.shared.stating(figure)[:MOST_PLACES]:
+                own = next(q for q in places[at][1].quantities if agrees(figure, q))
+                if (at, own) in known:
+                    continue
+                known.add((at, own))
+                cells = self._around(at, own)
+                if len(cells) > 1:
+                    yield cells[:MOST_CELLS]
+
+    def _around(self, at: int, own: Quantity) -> list[Cell]:
+        """The row that a figure stands in, within its statement or among those beside it."""
+        statement = self._library.places[at][1]
+        row = [q for q in statement.quantities if q is own or is_beside(own, q)]
+        return _in_a_row(statement, row) if len(row) > 1 else self._in_neighbours(at, own)
+
+    def _in_neighbours(self, at: int, own: Quantity) -> list[Cell]:
+        """The figures of statements worded alike, near each other or in other passages."""
+        places, mine = self._library.places, self._cell(at, own)
+        passage, cells, stems = places[at][0], [mine], mine.said.words.keys()
+        for n in self._library.shared.of_kind.get(own.kind, ()):
+            other_passage, other = places[n]
+            if n == at or (passage == other_passage and abs(n - at) > NEIGHBOURS):
+                continue
+            if stems.isdisjoint(other.stems) and mine.said.concepts.isdisjoint(other.concepts):
+                continue
+            row = [q for q in other.quantities if is_beside(own, q)]
+            if len(row) == 1 and _are_parallel(mine, cell := self._cell(n, row[0]), apart=passage != other_passage):
+                cells.append(cell)
+        return cells if all(label.words for label in labels_of(cells)) else []
+
+    def _cell(self, at: int, figure: Quantity) -> Cell:
+        """A figure with all that its statement says before it, and behind it."""
+        key = at, figure
+        if key not in self._whole:
+            statement = self._library.places[at][1]
+            before, behind = (statement.first, figure.first), (figure.last, statement.last)
+            self._whole[key] = Cell(statement, figure, _content(statement, *before), _content(statement, *behind))
+        return self._whole[key]
 
 
 def _are_parallel(mine: Cell, other: Cell, apart: bool) -> bool:
     """Whether two statements open with different things and say the same of them."""
+    if mine.said.shared(other.said) < (LEAST_SHARED_APART if apart else LEAST_SHARED):
+        return False
     one, two = labels_of([mine, other])
-    shared = len(mine.said.words) - len(one.words)
     if not one.words or not two.words or max(len(one.words), len(two.words)) > LONGEST_LABEL:
         return False
-    return shared >= (LEAST_SHARED_APART if apart else LEAST_SHARED) and _opens(mine, one) and _opens(other, two)
+    return _opens(mine, one) and _opens(other, two)
 
 
 def _opens(cell: Cell, label: Said) -> bool:

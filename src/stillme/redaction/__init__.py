@@ -108,17 +108,21 @@ class Redactor:
         """
         secrets: set[str] = set()
         for _ in range(MOST_ROUNDS):
-            for page in pages:
-                page.find(self._finders)
-                secrets |= page.secrets
-            known = Secrets.of(secrets)
-            for page in pages:
-                page.blank(known)
-            if not any(page.runs_on for page in pages):
+            if self._is_settled(pages, secrets):
                 return frozenset(secrets)
         for page in pages:
             page.blank_to_the_ends()
         return frozenset(secrets)
+
+    def _is_settled(self, pages: Sequence[_Page], secrets: set[str]) -> bool:
+        """Blank every page once, with all that was found so far, to which what is found now is added; whether that was all."""
+        for page in pages:
+            page.find(self._finders)
+            secrets |= page.secrets
+        known = Secrets.of(secrets)
+        for page in pages:
+            page.blank(known)
+        return not any(page.runs_on for page in pages)
 
 
 class _Page:
@@ -185,12 +189,7 @@ def _finders(entries: tuple[tuple[str, str | bool], ...]) -> tuple[Finder, ...]:
             steps += cost
             finders.append(_finder(pattern))
         elif name not in KINDS:
-            guess = nearest(name, KINDS)
-            hint = f"did you mean {guess}? " if guess else ""
-            raise PolicyError(
-                f"{key_of(name)} is no built-in kind: {hint}"
-                f"built in are {', '.join(KINDS)}; any other name needs a pattern"
-            )
+            raise _unknown_kind(name)
         elif given:
             finders.append(KINDS[name])
     if steps > MOST_STEPS_IN_ALL:
@@ -199,6 +198,14 @@ def _finders(entries: tuple[tuple[str, str | bool], ...]) -> tuple[Finder, ...]:
             "lower the bounds of their repetitions"
         )
     return tuple(finders)
+
+
+def _unknown_kind(name: str) -> PolicyError:
+    guess = nearest(name, KINDS)
+    hint = f"did you mean {guess}? " if guess else ""
+    return PolicyError(
+        f"{key_of(name)} is no built-in kind: {hint}built in are {', '.join(KINDS)}; any other name needs a pattern"
+    )
 
 
 def _finder(pattern: re.Pattern[str]) -> Finder:

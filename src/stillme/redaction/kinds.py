@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -64,12 +64,21 @@ class _Digits:
 def _candidates(pattern: re.Pattern[str], text: str) -> Iterator[_Digits]:
     """What a pattern (its first characters and the group that it sees ahead) takes outside of codes."""
     for match in pattern.finditer(text):
-        groups = list(DIGITS.finditer(text, match.start(), match.end(1)))
-        number = "".join(group[0] for group in groups)
-        counts = accumulate(len(group[0]) for group in groups)
-        ends = {n: group.end() for n, group in zip(counts, groups, strict=True) if not DIGITS.match(text, group.end())}
-        if ends and not _in_code(text, match.start(), groups[0].end()):
-            yield _Digits(match.start(), number, ends)
+        groups = [group.span() for group in DIGITS.finditer(text, match.start(), match.end(1))]
+        candidate = _digits(text, match.start(), groups)
+        if candidate.ends and not _in_code(text, match.start(), groups[0][1]):
+            yield candidate
+
+
+def _digits(text: str, start: int, groups: Sequence[Span]) -> _Digits:
+    """Groups of digits as one number; it cannot end with a group that goes on where the pattern did not look."""
+    number = ""
+    ends = {}
+    for first, last in groups:
+        number += text[first:last]
+        if not DIGITS.match(text, last):
+            ends[len(number)] = last
+    return _Digits(start, number, ends)
 
 
 DIGITS: Final = re.compile("[0-9]++")
@@ -101,10 +110,15 @@ def _abroad(candidate: _Digits) -> int:
     whole = _told_length(candidate.number, zeros)
     if whole in candidate.ends:
         return whole
-    # '00' also begins codes of twelve digits, and a round figure with a sign is an amount
-    least = 13 if zeros and candidate.first_groups()[0] > 5 else 9 + zeros
-    count = max((n for n in candidate.ends if least <= n <= 15 + zeros), default=0)
-    return 0 if candidate.number[:count].endswith("000000") else count
+    count = max(candidate.ends.keys() & _usual_lengths(candidate, zeros), default=0)
+    is_amount = candidate.number[:count].endswith("000000")  # a round figure with a sign
+    return 0 if is_amount else count
+
+
+def _usual_lengths(candidate: _Digits, zeros: int) -> set[int]:
+    """How many digits a number with a country code has, with the zeros that may stand before it."""
+    may_be_code = zeros and candidate.first_groups()[0] > 5  # '00' also begins codes of twelve digits
+    return set(range(13 if may_be_code else 9 + zeros, 16 + zeros))
 
 
 def _told_length(number: str, zeros: int) -> int:
@@ -182,13 +196,19 @@ IBAN_LENGTHS: Final = {country: n for n, countries in IBAN_COUNTRIES.items() for
 def _ibans(text: str) -> Iterator[Span]:
     """Account numbers of the length of their country whose first digits check the rest."""
     for match in IBAN.finditer(text):
-        start = match.start() - 2
-        length = IBAN_LENGTHS.get(text[start : match.start()].upper(), 0)
-        places = [at for at in range(start, match.end(1)) if text[at].isalnum()]
-        account = "".join(text[at] for at in places[:length])
-        end = places[: length or 1][-1] + 1
-        if _is_account(account, length) and not text[end : end + 1].isalnum():
-            yield start, end
+        span = _account_at(text, match.start() - 2, match.end(1))
+        if span is not None:
+            yield span
+
+
+def _account_at(text: str, start: int, end: int) -> Span | None:
+    """Where the account number stands that begins at a place; None where there is none."""
+    length = IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
+    places = [at for at in range(start, end) if text[at].isalnum()][:length]
+    if not _is_account("".join(text[at] for at in places), length):
+        return None
+    behind = places[-1] + 1
+    return None if text[behind : behind + 1].isalnum() else (start, behind)
 
 
 def _is_account(account: str, length: int) -> bool:
@@ -212,11 +232,18 @@ def _numbered() -> re.Pattern[str]:
 
 def _addresses(text: str) -> Iterator[Span]:
     """IPv4 addresses that number no part of a text, and IPv6 addresses."""
+    yield from _short_addresses(text)
+    if "::" in text or text.count(":") >= LEAST_COLONS:
+        yield from _long_addresses(text)
+
+
+def _short_addresses(text: str) -> Iterator[Span]:
     for match in IPV4.finditer(text):
         if _is_address(text, *match.span()):
             yield match.span()
-    if "::" not in text and text.count(":") < LEAST_COLONS:
-        return
+
+
+def _long_addresses(text: str) -> Iterator[Span]:
     for span in map(_without_punctuation, IPV6.finditer(text)):
         if _is_somebodys(text, *span):
             yield span

@@ -157,21 +157,32 @@ class Secrets:
         """The last token of the longest secret (or of a part that the text cuts off) that begins at a token."""
         branch = root
         found = None
-        seen = 0
-        inside = tokens.goes_on(first)  # a short secret is no part of a longer number
-        for n in range(first, len(tokens.words)):
+        may_break_off = cut and not tokens.goes_on(first)
+        for n in self._together(tokens, first):
             word = tokens.words[n]
-            if n > first and tokens.gaps[n] > self.widest_gap:
-                break
-            seen += len(word)
-            following = branch.next.get(word)
-            may_break_off = cut and not inside and seen >= SHORTEST_PART
-            if may_break_off and tokens.cut_after(n) and branch.has_start(word):
+            if may_break_off and tokens.cut_after(n) and branch.has_start(word) and _is_telling(tokens, first, n):
                 return n
-            if following is None:
+            if word not in branch.next:
                 break
-            branch = following
-            is_apart = not inside and not tokens.goes_on(n + 1)
-            if branch.ends and (is_apart or branch.anywhere):
+            branch = branch.next[word]
+            if branch.anywhere or (branch.ends and _is_apart(tokens, first, n)):
                 found = n
         return found
+
+    def _together(self, tokens: _SecretTokens, first: int) -> Iterator[int]:
+        """The tokens from one on, as far as none stands further apart than the words of a secret do."""
+        yield first
+        for n in range(first + 1, len(tokens.words)):
+            if tokens.gaps[n] > self.widest_gap:
+                return
+            yield n
+
+
+def _is_telling(tokens: _SecretTokens, first: int, last: int) -> bool:
+    """Whether some tokens are long enough to be told as a part of a secret."""
+    return sum(map(len, tokens.words[first : last + 1])) >= SHORTEST_PART
+
+
+def _is_apart(tokens: _SecretTokens, first: int, last: int) -> bool:
+    """Whether some tokens are no part of a longer number, which a short secret may stand in by chance."""
+    return not tokens.goes_on(first) and not tokens.goes_on(last + 1)

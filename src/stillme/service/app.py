@@ -261,7 +261,7 @@ def _add_console(app: FastAPI, parts: Parts) -> tuple[Sessions, Endpoint]:
     Traces(records, parts.guard).add_to(app)
     Reviews(records).add_to(app)
     mode, policy_file, guards = parts.pipeline.settings.mode, _policy_file(parts), (parts.guard, parts.pipeline.guard)
-    Overview(records, parts.guard, None if mode else policy_file).add_to(app)
+    Overview(records, guards, None if mode else policy_file).add_to(app)
     PolicyEndpoints(records, guards, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
     sessions = sessions_at(settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)

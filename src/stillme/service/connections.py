@@ -35,7 +35,7 @@ class Connection(Base):  # type: ignore[misc]  # whichever of the server's proto
     """The server's own protocol for a connection, within bounds.
 
     Where all connections are taken, the one that has waited longest for its headers makes room: whoever means to ask sends them
-    at once.
+    at once. The rest of a body that was answered before its end has no more time, and makes room too: nobody reads it.
     """
 
     def __init__(self, *arguments: Any, bounds: Bounds, **options: Any) -> None:
@@ -65,7 +65,8 @@ class Connection(Base):  # type: ignore[misc]  # whichever of the server's proto
         before = self.cycle
         in_headers = before is None or not before.more_body
         super().data_received(data)
-        if self.cycle is not before:
+        body_ended = not in_headers and not before.more_body and before.response_complete
+        if self.cycle is not before or body_ended:
             self._arrived()
         elif in_headers:
             self._head_bytes += len(data)
@@ -74,9 +75,16 @@ class Connection(Base):  # type: ignore[misc]  # whichever of the server's proto
                 self.transport.write(wire(headers_too_large(self._bounds.header_bytes)))
                 self.transport.close()
 
+    def on_response_complete(self) -> None:
+        """Go on to the next request; what is missing of the body of this one is waited for as headers are."""
+        answered = self.cycle
+        super().on_response_complete()
+        if self.cycle is answered and answered.more_body:
+            self._wait()
+
     @property
     def waiting_until(self) -> float | None:
-        """When its headers are overdue; None where they have arrived."""
+        """When its headers, or the rest of a body that was answered, are overdue; None where they have arrived."""
         return self._overdue.when() if self._overdue is not None else None
 
     def drop(self) -> None:

@@ -21,7 +21,7 @@ from stillme.service.bodies import as_model, read_json
 from stillme.service.limits import Pool, within
 from stillme.service.openapi import body_of, problems
 from stillme.service.settings import ServiceSettings
-from stillme.storage.knowledge.store import KnowledgeStore
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.text.tokens import fold_text
 
 __all__ = ["Documents", "RemovalRequest"]

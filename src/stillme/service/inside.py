@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -50,19 +50,21 @@ class Inside:
         await self.app(_scope(request.scope, method, path, query or {}, kind), receive, send)
         return status, b"".join(parts)
 
-    def passed_on(self, request: Request, method: str, path: str, body: Any = None) -> Response:
-        """What the API answers as it comes: whoever leaves before its end ends it there too."""
+    def passed_on(self, request: Request, method: str, path: str, body: Any, told: Callable[[str], str]) -> Response:
+        """What the API answers as it comes: whoever leaves before its end ends it there too. A problem is told in the reader's words."""
         refusal = _refusal(request.scope, path)
-        return refusal.response() if refusal is not None else _PassedOn(self.app, method, path, body)
+        if refusal is not None:
+            return Problem(refusal.status, told(refusal.detail)).response()
+        return _PassedOn(self.app, method, path, body, told)
 
 
 class _PassedOn(Response):
     """A response that the API makes; its own headers are added to those of the API."""
 
-    def __init__(self, app: ASGIApp, method: str, path: str, body: Any) -> None:
+    def __init__(self, app: ASGIApp, method: str, path: str, body: Any, told: Callable[[str], str]) -> None:
         super().__init__()
         del self.headers["content-length"]
-        self._app, self._method, self._path = app, method, path
+        self._app, self._method, self._path, self._told = app, method, path, told
         self._sent, self._kind = _written(body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,12 +74,34 @@ class _PassedOn(Response):
         async def received() -> Message:
             return waiting.pop() if waiting else await receive()
 
+        problem: tuple[int, list[bytes]] | None = None
+
         async def sent(message: Message) -> None:
+            nonlocal problem
             if message["type"] == "http.response.start":
+                if message["status"] >= 400:
+                    problem = message["status"], []
+                    return
                 message = {**message, "headers": [*message["headers"], *self.raw_headers]}
-            await send(message)
+            if problem is None:
+                await send(message)
+            else:
+                problem[1].append(message.get("body", b""))
 
         await self._app(_scope(scope, self._method, self._path, {}, self._kind), received, sent)
+        if problem is not None:
+            response = Problem(problem[0], self._told(_detail(b"".join(problem[1])))).response()
+            response.raw_headers += self.raw_headers
+            await response(scope, receive, send)
+
+
+def _detail(content: bytes) -> str:
+    """What a problem document says, in whichever shape."""
+    try:
+        found = json.loads(content)
+        return str(found.get("detail") or found["error"]["message"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""
 
 
 def _written(body: Any) -> tuple[bytes, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,10 +50,13 @@ class PromotionRequest(BaseModel):
 
 @dataclass(slots=True)
 class Overview:
-    """The endpoints over the audit store and the policy in force; `policy_file` is None where the policy cannot be written."""
+    """The endpoints over the audit store and the policy in force; `policy_file` is None where the policy cannot be written.
+
+    The first of the guards is the one whose policy is told; all that follow the file look at it after a step.
+    """
 
     records: Records
-    guard: Guard
+    guards: Sequence[Guard]
     policy_file: Path | None
     _status: tuple[float, str, dict[str, Any]] = field(default=(0.0, "", {}))
 
@@ -92,19 +96,22 @@ class Overview:
             if self.policy_file is None:
                 raise InputError(NO_FILE)
             self._status = (0.0, "", {})
-            return _step(store, self.policy_file, asked, str(who))
+            done = _step(store, self.policy_file, asked, str(who))
+            for guard in self.guards:
+                guard.refresh()
+            return done
 
         return answer(await self.records.work(work))
 
     def _current(self, store: AuditStore) -> dict[str, Any]:
         computed_at, policy, found = self._status
-        if not found or policy != self.guard.policy.hash or time.monotonic() - computed_at > FRESH_S:
-            found = _status(rollout_status(store, self.guard.policy, as_of=datetime.now(UTC)))
-            self._status = (time.monotonic(), self.guard.policy.hash, found)
+        if not found or policy != self.guards[0].policy.hash or time.monotonic() - computed_at > FRESH_S:
+            found = _status(rollout_status(store, self.guards[0].policy, as_of=datetime.now(UTC)))
+            self._status = (time.monotonic(), self.guards[0].policy.hash, found)
         return found
 
     def _drift(self) -> dict[str, Any]:
-        calibration = self.guard.policy.calibration
+        calibration = self.guards[0].policy.calibration
         if calibration is None:
             return {"state": "not calibrated", "reason": None}
         return {"state": "drifted" if calibration.drifted else "holds", "reason": calibration.drifted}

@@ -15,7 +15,8 @@ from typing import Final
 
 from stillme.languages import word_set
 from stillme.text.keyed import find_keys, find_lines, names_a_field, tells_a_state
-from stillme.text.tokens import Text
+from stillme.text.programs import find_program_lines
+from stillme.text.tokens import Text, within
 
 __all__ = ["Markup", "read_markup"]
 
@@ -30,6 +31,11 @@ TAG: Final = re.compile(
 PROLOGUE: Final = re.compile(
     r"<\?xml(?:\s++[a-z]{1,12}+\s*+=\s*+(?:\"[\w.-]{0,20}+\"|'[\w.-]{0,20}+'))*+\s*+\?>|<!\[CDATA\[|\]\]>"
 )
+# The tags of forums and wikis, '[b]' to '[/b]' and '{quote}' to '{quote}'.
+SQUARE: Final = re.compile(r"\[(?:/([^\W\d]\w{0,40}+)|([^\W\d]\w{0,40}+)(?:=([^\[\]\n]{0,200}+))?+)\]")
+WORD_GAPS: Final = re.compile(r"[\s_]+")
+CURLY: Final = re.compile(r"\{([a-z]{2,20}+)(?::[^{}\n]{0,80}+)?+\}")
+TEMPLATE: Final = re.compile(r"\{\{\s*+([^\W\d]\w{0,40}+)\s*+\||\}\}")
 STATE: Final = re.compile(r"\s*+([\w -]{1,40}+)(?=</)")
 ATTRIBUTE: Final = re.compile(rf"([A-Za-z][\w:-]{{0,40}}+)\s*+=\s*+({VALUE})")
 TITLE: Final = r"(?:\s++(\"[^\"\n]{0,500}+\"|'[^'\n]{0,500}+'|\([^()\n]{0,500}+\)))?+"
@@ -87,7 +93,11 @@ def read_markup(draft: Text) -> Markup:
     lines = find_lines(raw)
     hidden += [*find_keys(raw), *(span for _, spans in lines for span in spans)]
     apart, breaks = list[Span](), [start for start, _ in lines]
-    for found in (*_tags(raw), *_links(raw), *_code(draft), *_values(raw)):
+    for line in find_program_lines(raw):
+        if not within(draft.code, line.hidden[0][0]):
+            hidden += line.hidden
+            apart += line.apart
+    for found in (*_tags(raw), *_square_tags(raw), *_links(raw), *_code(draft), *_values(raw)):
         hidden += found.hidden
         apart += found.apart
         breaks += found.breaks
@@ -121,6 +131,37 @@ def _tags(raw: str) -> Iterator[Markup]:
             yield _tag(tag, [a for a in _attributes(tag) if len(a.group(2).split()) > 1])
         elif tag.group(4) or (name in opened and name in closed):
             yield _element(raw, tag, name)
+
+
+def _square_tags(raw: str) -> Iterator[Markup]:
+    """Tags in square brackets that open and close, and known ones in curly brackets that stand there twice: a name that says anything
+    is read."""
+    if "[/" in raw:
+        tags = list(SQUARE.finditer(raw))
+        opened, closed = ({tag.group(group) for tag in tags} for group in (2, 1))
+        for tag in tags:
+            name = tag.group(1) or tag.group(2)
+            if name in opened and name in closed:
+                yield _square_tag(tag, name)
+    if "{{" in raw:
+        yield from (Markup((t.span(),)) for t in TEMPLATE.finditer(raw) if t.group() == "}}" or _lays_out(t.group(1)))
+    if "{" in raw:
+        marks = [mark for mark in CURLY.finditer(raw) if _lays_out(mark.group(1))]
+        names = [mark.group(1) for mark in marks]
+        yield from (Markup((mark.span(),)) for mark in marks if names.count(mark.group(1)) > 1)
+
+
+def _square_tag(tag: re.Match[str], name: str) -> Markup:
+    if not _lays_out(name):
+        return Markup(apart=(tag.span(),))
+    seen = [tag.span(3)] if tag.group(3) and len(WORD_GAPS.split(tag.group(3))) > 1 else []
+    return Markup(_around(tag.span(), seen), tuple(seen))
+
+
+def _lays_out(name: str) -> bool:
+    """Whether a tag of that name says nothing of what it holds."""
+    known = word_set("markup", "tags") | word_set("markup", "square_tags")
+    return name.lower() in known or names_a_field(name)
 
 
 def _attributes(tag: re.Match[str]) -> list[re.Match[str]]:

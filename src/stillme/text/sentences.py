@@ -108,9 +108,11 @@ def _trim(text: Text, first: int, last: int) -> Sentence | None:
 
 def _behind_numbering(text: Text, first: int, last: int) -> int:
     """The token behind '1.', '2)', '3/', 'b)' or '(iv)' at the start of a line, as long as something stands behind it."""
+    if first >= last or not _line_start(text, first):
+        return first
     words = [word.lower for word in text.words[first : min(last, first + 4)]]
     opened = words[:1] == ["("]
-    if len(words) < 3 + opened or not _line_start(text, first):
+    if len(words) < 3 + opened:
         return first
     number, mark = words[opened], words[opened + 1]
     if number.isdigit():

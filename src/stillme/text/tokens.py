@@ -56,6 +56,7 @@ SIGNS: Final = frozenset("℃℅℆℉№℞℠™℡Ω℧")
 LOWER, FOLDED, ACCENTED = map(attrgetter, ("lower", "folded", "accented"))
 CAPITAL, CONTENT, NUMBER = map(attrgetter, ("capital", "content", "number"))
 STEM, TEXT, WORD = map(attrgetter, ("stem", "text", "word"))
+SAID: Final = attrgetter("said")
 URL: Final = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`\]）」】]++", re.IGNORECASE)
 
 
@@ -126,7 +127,22 @@ def fold(word: str) -> str:
 class Word:
     """One spelling: shared by every token that is spelt so, compared by identity of its parts."""
 
-    __slots__ = ("accented", "capital", "content", "folded", "lower", "number", "stem", "stop", "text", "upper", "word")
+    __slots__ = (
+        *(
+            "accented",
+            "capital",
+            "content",
+            "folded",
+            "lower",
+            "number",
+            "said",
+            "stem",
+            "stop",
+            "text",
+            "upper",
+            "word",
+        ),
+    )
 
     def __init__(self, text: str) -> None:
         clean = DROPPED.sub("", unicodedata.normalize("NFC", text)).replace("’", "'")
@@ -142,6 +158,7 @@ class Word:
         self.stop = self.lower in rules.stop
         self.stem = stem(self.lower) if self.word else self.lower
         self.content = (self.word and not self.stop) or self.number
+        self.said = self.stem if self.content else ""
 
     def __repr__(self) -> str:
         return f"Word({self.text!r})"
@@ -251,7 +268,7 @@ class Text:
     @lazy
     def stems(self) -> list[str]:
         """The stem of each token that carries content, '' for the others."""
-        return [w.stem if w.content else "" for w in self.words]
+        return list(map(SAID, self.words))
 
     @lazy
     def accented(self) -> bool:

@@ -110,6 +110,15 @@ class _Step:
 
     def run(self, evidence: Evidence) -> list[Finding]:
         """The findings of the validator, or one that says that it gave none."""
+        result, problem, elapsed = self._timed(evidence)
+        made = [] if problem else _checked(result, foreign=self.declared.foreign)
+        if not made:
+            made = [self.finding("errored", problem or f"returned {shown(result)}, which is no finding")]
+        first, *others = made
+        return [self._stamped(first, round(elapsed * 1000, 3)), *(self._stamped(f, 0.0) for f in others)]
+
+    def _timed(self, evidence: Evidence) -> tuple[Any, str | None, float]:
+        """What the validator returns, why it does not count if it does not, and how long that took."""
         configured, foreign = self.configured, self.declared.foreign
         most = configured.timeout_s
         started = STOPWATCH.start(exact=most < EXACT_BELOW_S)
@@ -118,11 +127,7 @@ class _Step:
         elapsed = time.perf_counter() - started
         if problem is None and elapsed > most and (foreign or STOPWATCH.worked(started) > most):
             problem = f"took longer than {most:g} s"
-        made = [] if problem else _checked(result, foreign=foreign)
-        if not made:
-            made = [self.finding("errored", problem or f"returned {shown(result)}, which is no finding")]
-        milliseconds = round(elapsed * 1000, 3)
-        return [self._stamped(f, milliseconds if k == 0 else 0.0) for k, f in enumerate(made)]
+        return result, problem, elapsed
 
     def finding(self, outcome: Literal["skipped", "errored"], detail: str, *, left_out: bool = False) -> Finding:
         """A finding of ours in the validator's name."""

@@ -135,12 +135,24 @@ def _is_pair(answer: tuple[object, ...]) -> bool:
 
 def _opinion_by_name(answer: object) -> _Opinion | None:
     """What the keys or attributes of an answer say; one that calls a text both safe and unsafe calls it unsafe."""
-    values = {key: _get(answer, key) for key in (*SAFE_WHEN_TRUE, *UNSAFE_WHEN_TRUE)}
-    votes = [value == (key in SAFE_WHEN_TRUE) for key, value in values.items() if isinstance(value, bool)]
+    votes = _votes(answer, SAFE_WHEN_TRUE) | {not vote for vote in _votes(answer, UNSAFE_WHEN_TRUE)}
     if not votes:
         return None
-    named = (_get(answer, key) for key in NAMES_THE_CATEGORY)
-    return _Opinion(all(votes), next((name for name in named if isinstance(name, str) and name.strip()), None))
+    return _Opinion(votes == {True}, _category(answer))
+
+
+def _votes(answer: object, keys: Sequence[str]) -> set[bool]:
+    """What stands under keys that mean the same."""
+    return {value for value in (_get(answer, key) for key in keys) if isinstance(value, bool)}
+
+
+def _category(answer: object) -> str | None:
+    """What an answer calls unsafe, if it names it."""
+    for key in NAMES_THE_CATEGORY:
+        name = _get(answer, key)
+        if isinstance(name, str) and name.strip():
+            return name
+    return None
 
 
 def _get(answer: object, key: str) -> object:
@@ -161,13 +173,14 @@ def _described(answer: object, text: Text) -> str:
 def _without_the_text(reason: str | None, text: Text) -> str | None:
     """The reason, unless it is long or repeats words of the text that it judges."""
     given = " ".join((reason or "").split())
-    if not given or len(reason or "") > LONGEST_REASON:
+    if reason is None or len(reason) > LONGEST_REASON or _repeats(given.lower(), text):
         return None
+    return given or None
+
+
+def _repeats(reason: str, text: Text) -> bool:
+    """Whether a reason holds the text, or several of its words in a row."""
     judged = " ".join(text.raw.lower().split())
-    return None if judged in given.lower() or _shares_run(given.lower().split(), judged) else given
-
-
-def _shares_run(words: Sequence[str], judged: str) -> bool:
-    """Whether several words in a row stand in the text too."""
+    words = reason.split()
     runs = (" ".join(words[i : i + SHARED_WORDS]) for i in range(len(words) - SHARED_WORDS + 1))
-    return any(run in judged for run in runs)
+    return judged in reason or any(run in judged for run in runs)

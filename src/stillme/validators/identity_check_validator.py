@@ -130,15 +130,21 @@ def _own_signs(draft: Text, sentences: Sequence[Sentence]) -> list[_Sign]:
     for sentence in sentences:
         matches = list(_signs().find(draft, sentence.first, sentence.last))
         if matches and len(signs) < MOST_SIGNS:
-            around = list(_surroundings().find(draft, sentence.first, sentence.last))
-            attribution = min((m.first for m in around if m.name == "attributed"), default=sentence.last)
-            offers, selves = ([m for m in around if m.name == name] for name in ("offered", "oneself"))
-            signs += [
-                _Sign(match, _near(offers, match, OFFER_REACH), _near(selves, match, SELF_REACH))
-                for match in matches[:MOST_SIGNS]
-                if match.first < attribution and _is_asserted(voice, sentence, match)
-            ]
+            signs += _asserted_signs(voice, sentence, matches[:MOST_SIGNS])
     return signs
+
+
+def _asserted_signs(voice: Voice, sentence: Sentence, matches: Sequence[Match]) -> list[_Sign]:
+    """The signs of one sentence that stand before what it attributes to others, with what it is about."""
+    around: dict[str, list[Match]] = {"attributed": [], "offered": [], "oneself": []}
+    for phrase in _surroundings().find(voice.text, sentence.first, sentence.last):
+        around[phrase.name].append(phrase)
+    attribution = around["attributed"][0].first if around["attributed"] else sentence.last
+    return [
+        _Sign(match, _near(around["offered"], match, OFFER_REACH), _near(around["oneself"], match, SELF_REACH))
+        for match in matches
+        if match.first < attribution and _is_asserted(voice, sentence, match)
+    ]
 
 
 def _near(around: Sequence[Match], sign: Match, reach: int) -> bool:
@@ -153,7 +159,7 @@ def _is_asserted(voice: Voice, sentence: Sentence, match: Match) -> bool:
         return False
     if match.name == "call" and not _opens_call(voice, sentence, at):
         return False
-    return not (voice.quotes(at) or voice.asks(sentence, at) or voice.denies(sentence, at))
+    return voice.states(sentence, at)
 
 
 def _opens_call(voice: Voice, sentence: Sentence, at: int) -> bool:

@@ -31,6 +31,8 @@ class QueryTerms(Observer):
         """Flag a context that has too few of the question's terms."""
         if not evidence.passages:
             return self.skipped("no passages")
+        if not evidence.need.source_required:
+            return self.skipped("the question asks for no facts and no sources")
         terms = query_terms(evidence.query, evidence.query_language)
         if not terms:
             return self.skipped("the question has no key terms")

@@ -208,23 +208,27 @@ class _Registered:
 
 def _entries() -> list[_Registered]:
     """What installed packages register. Each file is read by itself: one with nonsense in it hides no other."""
-    found: dict[str, list[_Registered]] = {}
+    seen: set[str] = set()
+    entries: list[_Registered] = []
     for distribution in distributions():
         text = distribution.read_text("entry_points.txt") or ""
         name = str(distribution.metadata["Name"])
-        if f"[{GROUP}]" in text and name not in found:  # of two installed versions the first one is imported
-            origin = f"{name} {distribution.version}"
-            found[name] = [_Registered(key, value, origin) for key, value in _section(text)]
-    return [entry for entries in found.values() for entry in entries]
+        if f"[{GROUP}]" in text and name not in seen:  # of two installed versions the first one is imported
+            seen.add(name)
+            entries += _section(text, f"{name} {distribution.version}")
+    return entries
 
 
-def _section(text: str) -> list[tuple[str, str]]:
-    """The names and values below our heading, in a file of `name = value` lines under `[headings]`."""
-    lines = [line.partition("#")[0].strip() for line in text.splitlines()]
-    start = lines.index(f"[{GROUP}]") + 1 if f"[{GROUP}]" in lines else len(lines)
-    end = next((n for n, line in enumerate(lines[start:], start) if line.startswith("[")), len(lines))
-    pairs = (line.partition("=") for line in lines[start:end] if "=" in line)
-    return [(name.strip(), value.strip()) for name, _, value in pairs]
+def _section(text: str, origin: str) -> Iterator[_Registered]:
+    """What stands below our heading, in a file of `name = value` lines under `[headings]`."""
+    is_ours = False
+    for line in text.splitlines():
+        said = line.partition("#")[0].strip()
+        if said.startswith("["):
+            is_ours = said == f"[{GROUP}]"
+        name, sign, value = said.partition("=")
+        if is_ours and sign:
+            yield _Registered(name.strip(), value.strip(), origin)
 
 
 def _plugin_class(name: str, entries: list[_Registered]) -> type[Any]:

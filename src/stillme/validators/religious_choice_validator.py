@@ -138,12 +138,16 @@ class _ChoiceReader:
         return [match for match in asserted if not exceptions.spare(match)]
 
     def _is_asserted(self, sentence: Sentence, match: Match) -> bool:
-        voice, at = self.voice, match.first
-        if voice.quotes(at) or voice.asks(sentence, at) or voice.denies(sentence, at) or voice.reports(sentence, at):
+        at = match.first
+        if not self.voice.states(sentence, at) or self.voice.reports(sentence, at):
             return False
-        if match.name != "profess":
-            return True
-        return not (self._is_owned(at) or self._is_supposed(sentence, at) or self._is_name(sentence, match))
+        return match.name != "profess" or self._is_professed(sentence, match)
+
+    def _is_professed(self, sentence: Sentence, match: Match) -> bool:
+        """Whether the first person is who believes, and a religion what it believes."""
+        if self._is_owned(match.first) or self._is_supposed(sentence, match.first):
+            return False
+        return not self._is_name(sentence, match)
 
     def _is_owned(self, at: int) -> bool:
         """The first person only owns the subject: 'my mother follows'; without accents it may be another word."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from stillme.reasons import Gate, Reason
@@ -25,7 +25,7 @@ LACKS_EVIDENCE: Final = frozenset(
     }
 )
 # What stands before the words of a line: indents, quotes, list marks.
-BEFORE_WORDS: Final = " \t>-*•+"
+BEFORE_WORDS: Final = " \t>-*•+#"
 PAIRED: Final = ("**", "__", "`", '"', "*")
 BRACKETS: Final = ("()", "[]", "{}", "“”", "<>")
 # One edit may uncover what another mends: what is left behind a lead-in lacks its citation.
@@ -78,10 +78,11 @@ def repair(chain: ValidatorChain, evidence: Evidence, findings: list[Finding]) -
     for _ in range(MOST_ROUNDS):
         if patched is not None and not _holds(left) and not any(map(_is_repairable, _uncovered(left, findings))):
             break
-        attempt, patch, after = _best(chain, here, left, findings)
-        if patch is None:
+        best = _best(chain, here, left, findings)
+        if best is None:
             break
-        here, left, patched, taken = evidence.with_draft(patch), after, patch, [*taken, *attempt]
+        here, left, patched = evidence.with_draft(best.draft), best.after, best.draft
+        taken += best.attempt
     if patched is None:
         return findings, None
     mended = _own_flags(chain, findings) - _flags(left)
@@ -98,24 +99,57 @@ def _is_repairable(finding: Finding) -> bool:
     return finding.outcome == "flagged" and bool(finding.repairs)
 
 
-def _best(
-    chain: ValidatorChain, here: Evidence, left: Sequence[Finding], findings: Sequence[Finding]
-) -> tuple[Sequence[Finding], str | None, list[Finding]]:
-    """The findings whose repairs are taken, the patched draft and what the chain finds in it; no draft if none mends anything."""
+@dataclass(frozen=True, slots=True)
+class _Patch:
+    """A draft with some repairs: what the chain finds in it, which of its flags are gone, and which are new."""
+
+    attempt: Sequence[Finding]
+    draft: str
+    after: list[Finding]
+    gone: set[tuple[str, str | None]]
+    new: list[Finding]
+
+    @property
+    def mends(self) -> bool:
+        """Whether something is gone for nothing new."""
+        return bool(self.gone) and not self.new
+
+    @property
+    def mends_for_a_warning(self) -> bool:
+        """Whether something that kept the answer back is gone, and what is new only warns."""
+        mended = [f for f in self.attempt if f.gate is Gate.HARD and _key(f) in self.gone]
+        return bool(mended) and all(map(_only_warns, self.new))
+
+
+def _best(chain: ValidatorChain, here: Evidence, left: Sequence[Finding], findings: Sequence[Finding]) -> _Patch | None:
+    """The patch that is taken; none if none mends anything."""
     proposed = [f for f in left if _is_repairable(f) and f.validator in chain.names]
     hard = [f for f in proposed if f.gate is Gate.HARD]
-    known, warned = _own_flags(chain, findings) | _own_flags(chain, left), None
+    known = _own_flags(chain, findings) | _own_flags(chain, left)
+    warned = None
     for attempt in [proposed] if hard == proposed else [proposed, hard]:
-        patch = apply(here.draft.raw, [repair for f in attempt for repair in f.repairs])
-        if patch == here.draft.raw:
-            continue
-        after = chain.observe(here.with_draft(patch))
-        gone, new = _own_flags(chain, left) - _flags(after), [f for f in after if _is_flag(f) and _key(f) not in known]
-        if gone and not new:
-            return attempt, patch, after
-        if any(_key(f) in gone for f in hard) and all(map(_only_warns, new)):
-            warned = attempt, patch, after
-    return warned or ([], None, [])
+        patch = _patch(chain, here, attempt, left, known)
+        if patch is not None and patch.mends:
+            return patch
+        if patch is not None and patch.mends_for_a_warning:
+            warned = patch
+    return warned
+
+
+def _patch(
+    chain: ValidatorChain,
+    here: Evidence,
+    attempt: Sequence[Finding],
+    left: Sequence[Finding],
+    known: set[tuple[str, str | None]],
+) -> _Patch | None:
+    """The draft with the repairs of some findings; none where they change nothing."""
+    draft = apply(here.draft.raw, [repair for f in attempt for repair in f.repairs])
+    if draft == here.draft.raw:
+        return None
+    after = chain.observe(here.with_draft(draft))
+    new = [f for f in after if _is_flag(f) and _key(f) not in known]
+    return _Patch(attempt, draft, after, _own_flags(chain, left) - _flags(after), new)
 
 
 def _is_flag(finding: Finding) -> bool:

@@ -26,7 +26,8 @@ PADDED_WITHOUT_CUE: Final = 0.85
 CORE_WITHOUT_CUE: Final = 0.6
 LONGEST_NARROW: Final = 16
 NARROW: Final = frozenset({"narrow", "amounts"})
-ASKED_SHARE: Final = 0.5
+ASKED_SHARES: Final = (0.5, 0.01)
+"""How much of what is asked a sentence speaks of: where it does not have the amount that is asked for, and where it does."""
 ITEM_MARKS: Final = "-*•|+"
 MARK_REACH: Final = 8
 
@@ -157,8 +158,8 @@ def _beside_the_question(evidence: Evidence) -> Iterator[Sentence]:
     speaks = True
     for sentence in evidence.draft_sentences:
         if not _is_item(draft, sentence):
-            figure = "amounts" in names and draft.has_figure(sentence.first, sentence.last)
-            speaks = _share(asked, _meanings(draft, sentence.first, sentence.last)) >= (0.01 if figure else ASKED_SHARE)
+            has_amount = "amounts" in names and draft.has_figure(sentence.first, sentence.last)
+            speaks = _share(asked, _meanings(draft, sentence.first, sentence.last)) >= ASKED_SHARES[has_amount]
         if not speaks:
             yield sentence
 

@@ -15,8 +15,9 @@ import pytest
 from stillme.chat.documents import ingest as module
 from stillme.chat.documents.ingest import Failure, IngestReport, Progress, embedded_text, ingest
 from stillme.errors import InputError
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.storage.knowledge.engines import store_at
-from stillme.storage.knowledge.store import Chunk, KnowledgeStore
+from stillme.storage.knowledge.store import Chunk
 from tests.chat.pdfs import made_pdf
 
 LEAVE = "# Leave\n\nAnnual leave is 12 days.\n"

@@ -344,7 +344,7 @@ def test_passages_can_be_given_as_json(write: Callable[..., Path]) -> None:
         pytest.param(
             [b"id,query,supported", b"a,b,maybe"], "line 2: supported is true or false, got 'maybe'", id="no truth"
         ),
-        pytest.param([b"id,query,claims", b"a,b,x"], "line 2: claims: not valid JSON", id="labels that are no JSON"),
+        pytest.param([b"id,query,claims", b"a,b,x"], "line 2: claims is not valid JSON", id="labels that are no JSON"),
         pytest.param(
             [b"id,query,generation_confidence", b"a,b,high"],
             "line 2: generation_confidence is a number",

@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stillme.errors import BackendError, InputError, StillMeError
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.storage.knowledge.engines import store_at
 from stillme.storage.knowledge.postgres import PostgresStore
 from stillme.storage.knowledge.sqlite import SqliteStore
-from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Document
 from stillme.text.search_words import folded_words, marks_of
 from tests.chat.conftest import NewStore, new_location
 from tests.soak import examples

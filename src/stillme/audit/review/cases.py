@@ -16,6 +16,7 @@ from stillme.audit.chain.seals import Keyring
 from stillme.audit.content import request_in, verdict_in
 from stillme.audit.query import Filter, records
 from stillme.audit.review.listing import text_state
+from stillme.audit.review.reviews import labelled_claims
 from stillme.audit.store import AuditStore
 from stillme.contract import Verdict, VerifyRequest, parse_request
 from stillme.errors import InputError
@@ -47,6 +48,8 @@ class ReviewLine:
     who: str
     when: str
     note: str = ""
+    unsupported: tuple[int, ...] | None = None
+    """The claims that the reviewer found in no source, counted from 1; None where nothing was said of claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +199,10 @@ def reviews_of(store: AuditStore, trace: str) -> list[ReviewLine]:
 
 def _reviews(store: AuditStore, trace: str) -> Iterator[ReviewLine]:
     for entry, note in _noted(store, Filter(kind="review", ref=trace)):
-        yield ReviewLine(str(entry.label), str(entry.caller), entry.at, note)
+        claims = labelled_claims(entry)
+        yield ReviewLine(
+            str(entry.label), str(entry.caller), entry.at, note, None if claims is None else tuple(sorted(claims))
+        )
 
 
 def appeals_of(store: AuditStore, trace: str) -> list[AppealLine]:

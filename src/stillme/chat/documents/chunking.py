@@ -216,19 +216,22 @@ def _blocks(text: str) -> list[TextBlock]:
         last = found[-1] if found else None
         if fence and last is not None:
             last.end = end
-            mark = CODE_FENCE.fullmatch(line[0].rstrip())
-            if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence):
-                fence = ""
+            fence = "" if _closes(line[0], fence) else fence
             continue
         mark = CODE_FENCE.match(line[0])
         fence = mark[1] if mark else ""
         block = TextBlock("code", start, end) if mark else _block(line[0], start, end)
-        follows = last is not None and text[last.end : start] == "\n"
-        if last is None or not follows or not _goes_on(last, block, line[0]):
-            found.append(block)
-        else:
+        if last is not None and text[last.end : start] == "\n" and _goes_on(last, block, line[0]):
             last.end, last.lines = end, last.lines + 1
+        else:
+            found.append(block)
     return found
+
+
+def _closes(line: str, fence: str) -> bool:
+    """Whether a line ends the code that a fence began."""
+    mark = CODE_FENCE.fullmatch(line.rstrip())
+    return mark is not None and mark[1][0] == fence[0] and len(mark[1]) >= len(fence)
 
 
 def _block(line: str, start: int, end: int) -> TextBlock:

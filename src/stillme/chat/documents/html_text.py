@@ -10,8 +10,9 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from stillme.chat.documents.extracts import Extract, clean, iso_moment, one_line, web_address
@@ -321,29 +322,31 @@ class _Reading:
         if not self.rows or not self.rows[-1]:
             return
         cells, self.rows[-1] = self.rows[-1], []
-        if any(len(cell) > 1 or (cell and cell[0].kind != "text") for cell in cells):
-            self.frames[-1] += [block for cell in cells for block in cell]
+        texts = [_short_text(cell) for cell in cells]
+        if None in texts:
+            self.frames[-1] += chain.from_iterable(cells)
         elif any(cells):
-            texts = (" ".join(cell[0].text.split()) if cell else "" for cell in cells)
-            self.frames[-1].append(PageBlock("row", f"| {' | '.join(texts)} |", self._main))
+            self.frames[-1].append(PageBlock("row", f"| {' | '.join(map(str, texts))} |", self._main))
 
     def _flush(self, kind: str = "") -> None:
         """End the block that is being read."""
         text, self.text = "".join(self.text), []
-        mark, written = self.mark, ""
         if kind == "code" or self.places["pre"]:
-            written, kind = _fenced(text), "code"
+            block = PageBlock("code", _fenced(text), self._main)
         else:
-            lines = (" ".join(line.split()) for line in text.split(BREAK))
-            written = "\n".join(line for line in lines if line)
-            kind = "heading" if mark.startswith("#") else "item" if mark or self.lists else "text"
-            # A heading is one line, and only the first line of an item bears its mark.
-            written = mark + (written.replace("\n", " ") if kind == "heading" else written) if written else ""
-        if written:
+            block = self._block("\n".join(filter(None, map(_in_one_line, text.split(BREAK)))))
+        if block.text:
+            self.frames[-1].append(block)
+        if block.text or self.mark.startswith("#"):
             self.mark = ""
-            self.frames[-1].append(PageBlock(kind, written, self._main))
-        elif mark.startswith("#"):
-            self.mark = ""
+
+    def _block(self, lines: str) -> PageBlock:
+        """Lines as a block of the kind that its mark tells; only the first line bears it, and a heading is one line."""
+        if self.mark.startswith("#"):
+            kind, lines = "heading", lines.replace("\n", " ")
+        else:
+            kind = "item" if self.mark or self.lists else "text"
+        return PageBlock(kind, f"{self.mark}{lines}" if lines else "", self._main)
 
     def _note(self, tag: Tag) -> None:
         """What the head of the page tells of it."""
@@ -357,18 +360,32 @@ class _Reading:
 
 def _is_unread(tag: Tag) -> bool:
     """Whether nobody reads on the page what stands in the element, or it only leads elsewhere."""
-    attributes = tag.attributes
-    if not attributes:
-        return tag.name in UNREAD or tag.name == "dialog"
+    if tag.name in UNREAD or (tag.name == "dialog" and "open" not in tag.attributes):
+        return True
+    return bool(tag.attributes) and _is_hidden(tag.attributes)
+
+
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    """Whether attributes keep an element from view."""
     style = "".join(attributes.get("style", "").lower().split()) + ";"
     return (
-        tag.name in UNREAD
-        or "hidden" in attributes
+        "hidden" in attributes
         or attributes.get("aria-hidden", "").strip().lower() == "true"
         or attributes.get("role", "").strip().lower() in UNREAD_ROLES
         or any(words in style for words in HIDING)
-        or (tag.name == "dialog" and "open" not in attributes)
     )
+
+
+def _short_text(cell: Sequence[PageBlock]) -> str | None:
+    """What a cell of a table says in one line; None where there is more in it than that."""
+    if not cell:
+        return ""
+    first, *others = cell
+    return None if others or first.kind != "text" else _in_one_line(first.text)
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _fenced(text: str) -> str:

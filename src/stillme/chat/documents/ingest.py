@@ -19,7 +19,8 @@ from stillme.chat.documents.extracts import clean
 from stillme.chat.documents.file_formats import READERS_VERSION, SUFFIXES, ReadingLimits, read_bytes, read_document
 from stillme.errors import BackendError, InputError, shown
 from stillme.grounding.similarity import Embed
-from stillme.storage.knowledge.store import Chunk, Document, KnowledgeStore
+from stillme.storage.knowledge.base import KnowledgeStore
+from stillme.storage.knowledge.store import Chunk, Document
 
 __all__ = ["Failure", "IngestReport", "Progress", "embedded_text", "ingest"]
 
@@ -287,13 +288,19 @@ def _roots(paths: Iterable[StrPath], names: Mapping[str, str]) -> list[_Root]:
 
 
 def _root(path: Path, name: str | None) -> _Root:
-    own = path.name if path.name not in ("", "..") else Path(os.path.realpath(path)).name
-    chosen = (clean(own) or "root") if name is None else name
-    if name is not None and (name != clean(name).strip(" ./") or not name or "/" in name or len(name) > LONGEST_ROOT):
+    if name is None:
+        own = path.name if path.name not in ("", "..") else Path(os.path.realpath(path)).name
+        return _Root(path, clean(own) or "root", path.is_dir())
+    _check_root_name(path, name)
+    return _Root(path, name, path.is_dir())
+
+
+def _check_root_name(path: Path, name: str) -> None:
+    """Refuse a name that documents cannot be kept under, or that hides what kind of file it is."""
+    if not 1 <= len(name) <= LONGEST_ROOT or name != clean(name).strip(" ./") or "/" in name:
         raise InputError(f"{shown(name)} cannot be a name: take 1 to {LONGEST_ROOT} letters, digits and hyphens")
-    if name is not None and not path.is_dir() and Path(name).suffix.lower() != path.suffix.lower():
+    if not path.is_dir() and Path(name).suffix.lower() != path.suffix.lower():
         raise InputError(f"the name {shown(name)} must end with {shown(path.suffix)}, as the file does")
-    return _Root(path, chosen, path.is_dir())
 
 
 def _walk(folder: Path, problems: list[OSError], links: list[Path]) -> Iterator[Path]:

@@ -27,14 +27,19 @@ def calmed(
     """Where a word of a shouted sentence stands, and how it is written small; a word that opens the sentence keeps its capital."""
     if not any(word.upper for word in text.words):
         return
-    unshouted = [word for word in text.words if word.word and not word.upper]
-    elsewhere = {word.lower: word.text for word in unshouted if word.capital or word.text == word.lower}
+    elsewhere = _unshouted(text)
     for s in sentences:
         words = [i for i in range(s.first, s.last) if text.words[i].word]
         free = [i for i in words if not within(untouchable, text.starts[i])]
         for i, written in chain.from_iterable(_written(text, run, elsewhere) for run in _shouted(text, free)):
             small = written[:1].upper() + written[1:] if i == words[0] else written
             yield *text.span(i, i + 1), small
+
+
+def _unshouted(text: Text) -> dict[str, str]:
+    """How the text writes words where it does not shout, by their lower case."""
+    words = (word for word in text.words if word.word and not word.upper)
+    return {word.lower: word.text for word in words if word.capital or word.text == word.lower}
 
 
 def _shouted(text: Text, free: Sequence[int]) -> Iterator[list[int]]:
@@ -83,9 +88,16 @@ def _ordinary(text: Text, run: Sequence[int]) -> Iterator[int]:
     small = Text(" ".join(text.words[i].lower for i in run))
     if len(small.words) != len(run):
         return
-    if not small.accented:
-        yield from (i for i, word in zip(run, small.words, strict=True) if word.stop or is_small(word.lower))
+    if small.accented:
+        yield from _ordinary_syllables(small, run)
         return
+    for i, word in zip(run, small.words, strict=True):
+        if word.stop or is_small(word.lower):
+            yield i
+
+
+def _ordinary_syllables(small: Text, run: Sequence[int]) -> Iterator[int]:
+    """The words of a row with accents that are no part of a name."""
     named = 0
     for i, word, ids in zip(run, small.words, concepts_of(small), strict=True):
         named = NAME_REACH if word.lower in word_set("tone", "surnames") else max(0, named - 1)

@@ -137,8 +137,8 @@ def _is_worlds(cases: str | None, how: dict[str, Any], has_others: bool) -> bool
 
 
 def _cases(cases: str | None, public: str | None, limit: int | None, folder: Path) -> CaseFile:
+    from stillme.batch.input_files import STDIN
     from stillme.evaluation.runs.case_files import STARTER, checked, read_cases, starter_file
-    from stillme.evaluation.runs.input_files import STDIN
 
     if (cases is None) == (public is None):
         raise InputError("name the cases: a file, - for standard input, or starter; or a folder with --public DIR")

@@ -20,10 +20,11 @@ from typing import Any, BinaryIO, Final, cast
 
 from pydantic import ValidationError
 
+from stillme.batch.columns import CONTEXT, assembled, from_json
+from stillme.batch.input_files import STDIN, json_value, opened_input, plain_name
 from stillme.contract import VerifyRequest, parse_request
 from stillme.errors import InputError, shown, way_out
 from stillme.evaluation.runs.cases import Case, ClaimLabel
-from stillme.evaluation.runs.input_files import STDIN, json_value, opened_input, plain_name
 
 __all__ = ["COLUMNS", "STARTER", "CaseFile", "case_from", "checked", "read_cases", "starter_file", "written"]
 
@@ -35,7 +36,6 @@ COLUMNS: Final = (
     *("category", "tags", "language", "domain", "as_of", "generation_confidence", "why"),
 )
 """Of a CSV file; `context_2`, `context_3` and so on hold further passages."""
-CONTEXT: Final = re.compile(r"context(?:_[1-9]\d?+)?+")
 WORDS: Final = dict.fromkeys(("true", "yes", "1", "supported"), True) | dict.fromkeys(
     ("false", "no", "0", "unsupported"), False
 )
@@ -208,53 +208,24 @@ def _row_case(columns: list[str], row: list[str]) -> Case:
     if len(row) != len(columns):
         raise InputError(f"{len(row)} cells under {len(columns)} columns")
     cells = {column: cell for column, cell in zip(columns, row, strict=True) if cell.strip()}
-    request: dict[str, Any] = {key: cells[key] for key in ("query", "draft_answer", "as_of") if key in cells}
-    request["retrieved_context"] = _passages(cells)
-    request["metadata"] = {key: cells[key].strip() for key in ("language", "domain") if key in cells}
-    if "generation_confidence" in cells:
-        request["generation_confidence"] = _number(cells["generation_confidence"])
     case: dict[str, Any] = {key: cells[key].strip() for key in ("id", "expected", "category", "why") if key in cells}
     lists = {
         key: [p.strip() for p in re.split(r"[;|]", cells.get(key, "")) if p.strip()] for key in ("reasons", "tags")
     }
-    return case_from(case | lists | {"request": request, "claims": _labels(cells)})
-
-
-def _passages(cells: Mapping[str, str]) -> list[Any]:
-    """The passages of a row: a JSON list in `context`, or one text a column, numbered from 1."""
-    first = cells.get("context", "").lstrip()
-    if first.startswith("["):
-        return cast("list[Any]", _cell_json("context", first))
-    texts = sorted(
-        (int(column.partition("_")[2] or 1), cell) for column, cell in cells.items() if CONTEXT.fullmatch(column)
-    )
-    return [{"source_id": str(number), "text": text} for number, text in texts]
+    named = {key: cells[key].strip() for key in ("language", "domain") if key in cells}
+    return case_from(case | lists | {"request": assembled(cells | named), "claims": _labels(cells)})
 
 
 def _labels(cells: Mapping[str, str]) -> list[Any]:
     """What `claims` says as a JSON list, else what `supported` says of the draft as a whole."""
     if "claims" in cells:
-        return cast("list[Any]", _cell_json("claims", cells["claims"]))
+        return cast("list[Any]", from_json("claims", cells["claims"]))
     if "supported" not in cells:
         return []
     supported = WORDS.get(cells["supported"].strip().casefold())
     if supported is None:
         raise InputError(f"supported is true or false, got {shown(cells['supported'])}")
     return [{"text": cells.get("draft_answer", ""), "supported": supported, "start": 0}]
-
-
-def _cell_json(column: str, cell: str) -> Any:
-    try:
-        return json_value(cell.encode("utf-8"), "a case")
-    except InputError as error:
-        raise InputError(f"{column}: {error}") from None
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise InputError(f"generation_confidence is a number from 0 to 1, got {shown(cell)}") from None
 
 
 # what is wrong with a case

@@ -16,7 +16,7 @@ from stillme.errors import InputError, StillMeError, UpstreamError, shown
 from stillme.service.bodies import read_json
 from stillme.service.openai.answer_sources import OWN
 from stillme.service.openai.answering import Answering
-from stillme.service.openai.chat_completions import documented
+from stillme.service.openai.endpoint import documented
 from stillme.service.openai.guarded import ERRORS, ModelNotFoundError, error_response
 from stillme.service.openai.outgoing import is_number, is_word, number_or, usage_of
 from stillme.service.openai.request_sources import EXTENSION

@@ -11,24 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.types import Send
 
-from stillme.errors import StillMeError
-from stillme.service.bodies import read_json
-from stillme.service.openai.answering import Answering
-from stillme.service.openai.chat_completions import body_object, documented
+from stillme.service.openai.endpoint import GuardedEndpoint
 from stillme.service.openai.events import Events
-from stillme.service.openai.guarded import ERRORS, brief, error_event, error_response
+from stillme.service.openai.guarded import brief, error_event
 from stillme.service.openai.outgoing import frame_of, usage_of
 from stillme.service.openai.request_sources import EXTENSION
 from stillme.service.openai.response_requests import chat_request
-from stillme.service.openai.stream_response import GuardedStream
-from stillme.service.problems import ProblemError
+from stillme.service.openai.stream_response import Shape
 
-__all__ = ["ResponseEvents", "responses_routes"]
+__all__ = ["RESPONSES", "ResponseEvents"]
 
 # What a response repeats of its request, and what it says where that is silent.
 ECHOED: Final[dict[str, Any]] = {
@@ -49,44 +42,6 @@ BODY: Final[dict[str, Any]] = {
 }
 LONGEST_VALUE: Final = 512
 """Characters of a value of a response's metadata."""
-
-
-def responses_routes(answering: Answering) -> APIRouter:
-    """The route of responses."""
-    router = APIRouter(tags=["openai"])
-    router.add_api_route(
-        "/v1/responses",
-        _Responses(answering).create,
-        methods=["POST"],
-        response_model=None,
-        summary="Responses, guarded.",
-        openapi_extra=documented("input", BODY),
-        responses=ERRORS | {200: {"description": "The response, or its events as server-sent events."}},
-    )
-    return router
-
-
-@dataclass(frozen=True, slots=True)
-class _Responses:
-    answering: Answering
-
-    async def create(self, request: Request) -> Response:
-        """A response that was verified, or what the policy puts in its place."""
-        try:
-            body = body_object(await read_json(request))
-            caller = self.answering.parts.caller(request)
-            exchange = await self.answering.exchange(chat_request(body), caller, "responses")
-            if body.get("stream"):
-                stopped = await self.answering.prechecked(exchange)
-
-                def shape(send: Send, model: str, headers: Mapping[str, str]) -> Events:
-                    return ResponseEvents(send, model, headers, body)
-
-                return GuardedStream(self.answering.parts, exchange, stopped, shape)
-            answer, headers = await self.answering.whole(exchange)
-        except (StillMeError, ProblemError) as error:
-            return error_response(error)
-        return JSONResponse(_response(body, answer), headers=headers)
 
 
 # the object
@@ -311,3 +266,19 @@ class ResponseEvents(Events):
         for item in [*([self._message] if self._message else []), *self._calls.values()]:
             item.value["status"] = "completed"
             await self._say("output_item.done", output_index=item.at, item=item.value)
+
+
+def _events(body: Mapping[str, Any]) -> Shape:
+    return lambda send, model, headers: ResponseEvents(send, model, headers, body)
+
+
+RESPONSES: Final = GuardedEndpoint(
+    path="/v1/responses",
+    name="responses",
+    summary="Responses, guarded.",
+    answer="The response, or its events as server-sent events.",
+    properties=BODY,
+    chat=lambda body: (chat_request(body), None),
+    written=_response,
+    events=_events,
+)

@@ -32,7 +32,7 @@ from stillme.service.openai.request_sources import EXTENSION
 from stillme.service.problems import ProblemError
 from stillme.verification.growing import GrowingDraft, Look
 
-__all__ = ["GuardedStream"]
+__all__ = ["GuardedStream", "Shape"]
 
 log = logging.getLogger("stillme.service")
 READ: Final = ("role", "content", "refusal", "tool_calls", "function_call")

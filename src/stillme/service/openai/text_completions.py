@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-
-from stillme.errors import InputError, StillMeError, shown
-from stillme.service.bodies import read_json
-from stillme.service.openai.answering import Answering, Natively
-from stillme.service.openai.chat_completions import body_object, documented
+from stillme.errors import InputError, shown
+from stillme.service.openai.answering import Natively
+from stillme.service.openai.endpoint import GuardedEndpoint
 from stillme.service.openai.events import ChatEvents
-from stillme.service.openai.guarded import ERRORS, error_response
 from stillme.service.openai.outgoing import finish_of, frame_of, usage_of
 from stillme.service.openai.request_sources import EXTENSION
-from stillme.service.openai.stream_response import GuardedStream
-from stillme.service.problems import ProblemError
 
-__all__ = ["text_completions_routes"]
+__all__ = ["TEXT_COMPLETIONS"]
 
 OPERATION: Final = "/completions"
 KIND: Final = "text_completion"
@@ -34,42 +25,7 @@ BODY: Final[dict[str, Any]] = {
 }
 
 
-def text_completions_routes(answering: Answering) -> APIRouter:
-    """The route of completions."""
-    router = APIRouter(tags=["openai"])
-    router.add_api_route(
-        "/v1/completions",
-        _TextCompletions(answering).create,
-        methods=["POST"],
-        response_model=None,
-        summary="Completions, guarded.",
-        openapi_extra=documented("prompt", BODY),
-        responses=ERRORS | {200: {"description": "The completion, or its chunks as server-sent events."}},
-    )
-    return router
-
-
-@dataclass(frozen=True, slots=True)
-class _TextCompletions:
-    answering: Answering
-
-    async def create(self, request: Request) -> Response:
-        """A text that was verified, or what the policy puts in its place."""
-        try:
-            body = _checked(body_object(await read_json(request)))
-            caller = self.answering.parts.caller(request)
-            natively = Natively(OPERATION, body, _as_chat)
-            exchange = await self.answering.exchange(_chat(body), caller, "completions", natively)
-            if body.get("stream"):
-                stopped = await self.answering.prechecked(exchange)
-                return GuardedStream(self.answering.parts, exchange, stopped, TextEvents)
-            answer, headers = await self.answering.whole(exchange)
-        except (StillMeError, ProblemError) as error:
-            return error_response(error)
-        return JSONResponse(_as_text(answer), headers=headers)
-
-
-def _checked(body: dict[str, Any]) -> dict[str, Any]:
+def _checked(body: Mapping[str, Any]) -> dict[str, Any]:
     """The body with its prompt as one text, if it is one that we can serve."""
     prompt = body.get("prompt")
     one = prompt[0] if isinstance(prompt, list) and len(prompt) == 1 else prompt
@@ -79,13 +35,15 @@ def _checked(body: dict[str, Any]) -> dict[str, Any]:
         raise InputError("echo cannot be served: what is repeated is no answer; leave it out")
     if body.get("best_of") not in (None, 1, body.get("n") or 1):
         raise InputError(f"best_of must be n, got {shown(body.get('best_of'))}: every answer is verified")
-    return body | {"prompt": one}
+    return {**body, "prompt": one}
 
 
-def _chat(body: Mapping[str, Any]) -> dict[str, Any]:
+def _chat(given: Mapping[str, Any]) -> tuple[dict[str, Any], Natively]:
     """The request as a chat: whoever writes a prompt writes as a user, so that it brings evidence only where an operator says so."""
-    kept = {name: body[name] for name in ("model", "n", "stream", EXTENSION) if name in body}
-    return kept | {"messages": [{"role": "user", "content": body["prompt"]}]}
+    body = _checked(given)
+    kept: dict[str, Any] = {name: body[name] for name in ("model", "n", "stream", EXTENSION) if name in body}
+    kept["messages"] = [{"role": "user", "content": body["prompt"]}]
+    return kept, Natively(OPERATION, body, _as_chat)
 
 
 def _as_chat(value: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +61,7 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     return {**named, "message": said | {"role": "assistant"}, "delta": said}
 
 
-def _as_text(answer: Mapping[str, Any]) -> dict[str, Any]:
+def _as_text(_: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """A chat completion in the shape of a completion: what was verified and a few plain values, in every mode."""
     kept = frame_of(answer) | {"object": KIND}
     used = usage_of(answer.get("usage"))
@@ -139,3 +97,15 @@ class TextEvents(ChatEvents):
         """A choice of a chunk: its text and nothing else."""
         text = (delta.get("content") or "") + (delta.get("refusal") or "")
         return {"text": text, "index": index, "logprobs": None, "finish_reason": finish}
+
+
+TEXT_COMPLETIONS: Final = GuardedEndpoint(
+    path="/v1/completions",
+    name="completions",
+    summary="Completions, guarded.",
+    answer="The completion, or its chunks as server-sent events.",
+    properties=BODY,
+    chat=_chat,
+    written=_as_text,
+    events=lambda _: TextEvents,
+)

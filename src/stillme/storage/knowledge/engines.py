@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from stillme.storage.knowledge.store import KnowledgeStore
+from stillme.storage.knowledge.base import KnowledgeStore
 from stillme.storage.places import file_of, is_server
 
 __all__ = ["store_at"]

@@ -7,32 +7,21 @@ HNSW index over the knowledge, which is asked from then on: much faster, and now
 from __future__ import annotations
 
 import os
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from math import log
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from stillme.errors import BackendError, InputError, StillMeError, shown
-from stillme.storage.knowledge.rows import (
-    TIES,
-    Shelved,
-    check_maker,
-    check_place,
-    maker_of,
-    nearest_first,
-    ready_vector,
-    shelved,
-)
-from stillme.storage.knowledge.store import Chunk, Collection, Document
+from stillme.errors import BackendError
+from stillme.storage.knowledge.base import PREFIX, KnowledgeStore, Result
+from stillme.storage.knowledge.rows import Shelved
+from stillme.storage.knowledge.store import Collection
 from stillme.storage.postgres import TABLE_QUERY, Server
-from stillme.storage.schema import Rows, steps_taken, upgrade
-from stillme.text.search_words import marks_of, ranked, ranked_alone
+from stillme.text.search_words import ranked
 
 __all__ = ["PostgresStore"]
 
-PREFIX: Final = "stillme_knowledge_"
 INDEX: Final = f"{PREFIX}vector_near"
 SCHEMA: Final = (
     # 1. Vectors stand in a table of their own, uncompressed: a search reads all of them and no text. Chunks carry
@@ -107,129 +96,27 @@ WRITING: Final = "READ COMMITTED READ WRITE"
 # How many times the timeout an answer may take: a search or a put, and what builds an index.
 SHORT: Final = 4
 LONG: Final = 720
-MOST_IDLE: Final = 4
 ITERATIVE: Final = (0, 8)
-Result = TypeVar("Result")
-_ABANDONED: list[Any] = []
 
 
-class PostgresStore:
+class PostgresStore(KnowledgeStore):
     """A KnowledgeStore in a PostgreSQL database, beside whatever else is in it; a restarted server is found again."""
+
+    steps = SCHEMA
+    table_query = TABLE_QUERY.replace("%s", "?")
+    key_type = "BIGINT PRIMARY KEY"
+    held_as = "md5({})"
+    words_column = "said"
+    most_idle = 4
 
     def __init__(
         self, url: str, *, embedder: str | None = None, timeout_s: float = 5.0, exact_up_to: int = 50_000
     ) -> None:
+        super().__init__(embedder)
         self._server = Server(url, timeout_s, "the store")
         self._driver, self.name = self._server.driver, self._server.name
-        self._maker = maker_of(embedder)
         self._exact_up_to = exact_up_to
         self._is_ready = False
-        self._lock = threading.Lock()
-        self._idle: list[tuple[int, Any]] = []
-
-    def put(
-        self,
-        collection: Collection,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Any,
-        session: str = "",
-        *,
-        replace: bool = True,
-    ) -> bool:
-        """Keep a document, in place of what had its name; whole or not at all. Without `replace`, only if the name is free."""
-        check_place(collection, session)
-        rows = shelved(document, chunks, vectors)
-        known = (document.digest, document.title, document.url, document.timestamp)
-
-        def work(connection: Any) -> bool:
-            if rows:
-                self._check_maker(connection, len(rows[0].vector) // 4, keep=True)
-            if not replace and self._numbers(connection, collection, session, [document.name]):
-                return False
-            self._take_out(connection, self._numbers(connection, collection, session, [document.name]))
-            number = connection.execute(
-                f"INSERT INTO {PREFIX}document (collection, session, name, digest, title, url, timestamp)"  # noqa: S608
-                " VALUES (%s,%s,%s,%s,%s,%s,%s) RETURNING n",
-                (collection, session, document.name, *known),
-            ).fetchone()[0]
-            self._put_chunks(connection, number, collection, session, rows)
-            return True
-
-        return self._write(work)
-
-    def digests(self, collection: Collection, session: str = "") -> Mapping[str, str]:
-        """Name and digest of every document there is."""
-        check_place(collection, session)
-        sql = f'SELECT name, digest FROM {PREFIX}document WHERE collection = %s AND session = %s ORDER BY name COLLATE "C"'  # noqa: S608
-        return dict(self._read(lambda c: c.execute(sql, (collection, session)).fetchall()))
-
-    def remove(self, collection: Collection, names: Sequence[str], session: str = "") -> int:
-        """Forget documents; how many there were."""
-        check_place(collection, session)
-
-        def work(connection: Any) -> int:
-            numbers = self._numbers(connection, collection, session, names)
-            self._take_out(connection, numbers)
-            return len(numbers)
-
-        return self._write(work)
-
-    def near(self, collection: Collection, vector: Any, most: int, session: str = "") -> list[tuple[str, float]]:
-        """The chunks nearest to a vector, with their cosine, nearest first; ties by id."""
-        check_place(collection, session)
-        query = ready_vector(vector)
-        width = len(query) // 4
-
-        def work(connection: Any) -> list[tuple[str, bytes]]:
-            self._check_maker(connection, width)
-            column = "vector"
-            if collection == "knowledge" and self._is_indexed(connection):
-                self._ask_the_index(connection, most)
-                column = f"vector::vector({width})"
-            rows = connection.execute(
-                # First which, then their numbers: else those of every row would be read out before the sort.
-                f"WITH best AS MATERIALIZED (SELECT n FROM {PREFIX}vector"  # noqa: S608
-                f" WHERE collection = '{collection}' AND session = %s ORDER BY {column} <=> %s::vector, id LIMIT %s)"
-                f" SELECT id, vector::real[] FROM best JOIN {PREFIX}vector USING (n)",
-                (session, _written(query), most + TIES),
-                binary=True,
-            ).fetchall()
-            return [(key, _packed(numbers)) for key, numbers in rows]
-
-        return nearest_first(query, self._read(work), most)
-
-    def matching(
-        self, collection: Collection, words: Sequence[str], most: int, session: str = ""
-    ) -> list[tuple[str, float]]:
-        """The chunks that hold any of the words, best first, with a score that falls; ties by id. Words are data, never query syntax."""
-        check_place(collection, session)
-        marks = marks_of(words)
-        if not marks or most < 1:
-            return []
-        if collection == "conversation":
-            return ranked_alone(self._read(lambda c: self._said(c, session)), marks, most)
-        return self._read(lambda c: self._matching(c, marks, most))
-
-    def chunks(self, collection: Collection, ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in this order; one that is gone is left out."""
-        sql = (
-            "SELECT c.id, d.name, c.number, c.text, c.first, c.last, c.title, c.url, c.timestamp"  # noqa: S608
-            f" FROM {PREFIX}chunk c JOIN {PREFIX}document d ON d.n = c.document"
-            " WHERE c.collection = %s AND md5(c.id) IN (SELECT md5(x) FROM unnest(%s::text[]) x)"
-        )
-        rows = self._read(lambda c: c.execute(sql, (collection, list(ids))).fetchall()) if ids else []
-        found = {row[0]: Chunk(*row) for row in rows}
-        return [found[key] for key in ids if key in found]
-
-    def counts(self, collection: Collection) -> tuple[int, int]:
-        """How many documents and chunks there are."""
-        sql = (
-            f"SELECT (SELECT count(*) FROM {PREFIX}document WHERE collection = %(c)s),"  # noqa: S608
-            f" (SELECT count(*) FROM {PREFIX}vector WHERE collection = %(c)s)"
-        )
-        documents, chunks = self._read(lambda c: c.execute(sql, {"c": collection}).fetchone())
-        return documents, chunks
 
     def settle(self) -> None:
         """Put the indexes in order after much was written, and build the one over vectors where there are many."""
@@ -260,30 +147,32 @@ class PostgresStore:
 
         self._write(work, times=LONG)
 
-    def close(self) -> None:
-        """Close the connections; using the store again opens new ones."""
-        self._discard_idle()
-
     # inside a transaction
 
-    def _about(self, connection: Any) -> dict[str, str]:
-        return dict(connection.execute(f"SELECT key, value FROM {PREFIX}about").fetchall())  # noqa: S608
+    def _run(self, connection: Any, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        cursor = connection.execute(sql.replace("?", "%s"), values or None)
+        return cursor.fetchall() if cursor.description else []
 
-    def _check_maker(self, connection: Any, width: int, *, keep: bool = False) -> None:
-        """Refuse vectors of another embedder, or of another width."""
-        about = self._about(connection)
-        given = check_maker(self.name, about, self._maker, width)
-        if keep and not about:
-            for pair in given.items():
-                connection.execute(f"INSERT INTO {PREFIX}about VALUES (%s,%s)", pair)  # noqa: S608
+    def _nearest(
+        self, connection: Any, collection: Collection, session: str, query: bytes, most: int
+    ) -> list[tuple[str, bytes]]:
+        column = "vector"
+        if collection == "knowledge" and self._is_indexed(connection):
+            self._ask_the_index(connection, most)
+            column = f"vector::vector({len(query) // 4})"
+        rows = connection.execute(
+            # First which, then their numbers: else those of every row would be read out before the sort.
+            f"WITH best AS MATERIALIZED (SELECT n FROM {PREFIX}vector"  # noqa: S608
+            f" WHERE collection = '{collection}' AND session = %s ORDER BY {column} <=> %s::vector, id LIMIT %s)"
+            f" SELECT id, vector::real[] FROM best JOIN {PREFIX}vector USING (n)",
+            (session, _written(query), most),
+            binary=True,
+        ).fetchall()
+        return [(key, _packed(numbers)) for key, numbers in rows]
 
     def _put_chunks(
         self, connection: Any, document: int, collection: Collection, session: str, rows: Sequence[Shelved]
     ) -> None:
-        sql = f"SELECT id FROM {PREFIX}chunk WHERE collection = %s AND md5(id) IN (SELECT md5(x) FROM unnest(%s::text[]) x)"  # noqa: S608
-        taken = connection.execute(sql, (collection, [row.chunk.id for row in rows])).fetchall()
-        if taken:
-            raise InputError(f"the id {shown(taken[0][0])} is a chunk of another document: ids must differ")
         is_said = collection == "conversation"
         for row in rows:
             chunk = row.chunk
@@ -299,23 +188,9 @@ class PostgresStore:
                 },
             )
 
-    def _numbers(self, connection: Any, collection: Collection, session: str, names: Sequence[str]) -> list[int]:
-        sql = (
-            f"SELECT n FROM {PREFIX}document WHERE collection = %s AND session = %s"  # noqa: S608
-            " AND md5(name) IN (SELECT md5(x) FROM unnest(%s::text[]) x)"
-        )
-        return [row[0] for row in connection.execute(sql, (collection, session, list(names))).fetchall()]
-
     def _take_out(self, connection: Any, documents: list[int]) -> None:
         if documents:
             connection.execute(f"DELETE FROM {PREFIX}document WHERE n = ANY(%s)", (documents,))  # noqa: S608
-
-    def _said(self, connection: Any, session: str) -> list[tuple[str, list[str]]]:
-        sql = (
-            f"SELECT c.id, c.said FROM {PREFIX}vector v JOIN {PREFIX}chunk c USING (n)"  # noqa: S608
-            " WHERE v.collection = 'conversation' AND v.session = %s"
-        )
-        return [(key, words.split()) for key, words in connection.execute(sql, (session,)).fetchall()]
 
     def _matching(self, connection: Any, marks: list[str], most: int) -> list[tuple[str, float]]:
         """What FTS5 computes (`ts_rank` knows nothing of rarity): first by which words a chunk holds, then how often, for the best."""
@@ -341,14 +216,14 @@ class PostgresStore:
 
     def _ask_the_index(self, connection: Any, most: int) -> None:
         """Have the index look far enough: several times as many candidates as are wanted."""
-        connection.execute(f"SET LOCAL hnsw.ef_search = {min(1000, 8 * (most + TIES))}")
+        connection.execute(f"SET LOCAL hnsw.ef_search = {min(1000, 8 * most)}")
         version = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()[0]
         if tuple(int(part) for part in version.split(".")[:2]) >= ITERATIVE:
             connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
 
     # connections
 
-    def _read(self, work: Callable[[Any], Result]) -> Result:
+    def _read(self, work: Callable[[Any], Result], empty: Result) -> Result:  # noqa: ARG002  (there is always a server)
         return self._transact(work, READING, SHORT)
 
     def _write(self, work: Callable[[Any], Result], times: int = SHORT) -> Result:
@@ -361,37 +236,22 @@ class PostgresStore:
     def _transact(self, work: Callable[[Any], Result], level: str, times: int) -> Result:
         with self._translated():
             if not self._is_ready:
-                self._in_transaction(self._migrate, WRITING, LONG)
+                self._in_transaction(*self._begun(WRITING, LONG), self._migrate)
                 self._is_ready = True
-            return self._in_transaction(work, level, times)
+            return self._in_transaction(*self._begun(level, times), work)
 
-    def _in_transaction(self, work: Callable[[Any], Result], level: str, times: int) -> Result:
-        connection = self._begun(level, times)
-        try:
-            result = work(connection)
-            connection.execute("COMMIT")
-        except StillMeError:
-            connection.execute("ROLLBACK")
-            self._give_back(connection)
-            raise
-        except BaseException:
-            connection.close()
-            raise
-        self._give_back(connection)
-        return result
-
-    def _begun(self, level: str, times: int) -> Any:
+    def _begun(self, level: str, times: int) -> tuple[Hashable, Any]:
         """A connection with an open transaction; one that was lost while nobody used it is replaced."""
         timeout_s = self._server.timeout_s
         limits = {"statement": round(timeout_s * times * 1000), "lock": round(timeout_s * 1000)}
         begin = BEGIN.format(level=level, **limits)
-        connection = self._taken()
-        if connection is not None:
+        idle = self._idle_one()
+        if idle is not None:
             try:
-                return self._begin(connection, begin, times)
+                return idle[0], self._begin(idle[1], begin, times)
             except self._driver.OperationalError:  # the server was restarted: the others are lost as well
-                self._discard_idle()
-        return self._begin(self._server.connect(), begin, times)
+                self.close()
+        return self._identity(), self._begin(self._server.connect(), begin, times)
 
     def _begin(self, connection: Any, begin: str, times: int) -> Any:
         # One more than the server's own limit, so that its word on what happened comes first.
@@ -403,33 +263,15 @@ class PostgresStore:
             raise
         return connection
 
-    def _taken(self) -> Any:
-        with self._lock:
-            while self._idle:
-                process, connection = self._idle.pop()
-                if process == os.getpid():
-                    return connection
-                _ABANDONED.append(connection)  # of the process that this one was forked from
-        return None
-
-    def _give_back(self, connection: Any) -> None:
-        with self._lock:
-            if len(self._idle) < MOST_IDLE:
-                self._idle.append((os.getpid(), connection))
-                return
-        connection.close()
-
-    def _discard_idle(self) -> None:
-        while (connection := self._taken()) is not None:
-            connection.close()
+    def _identity(self) -> Hashable:
+        return os.getpid()
 
     def _migrate(self, connection: Any) -> None:
-        if len(steps_taken(_rows(connection), f"{PREFIX}schema", TABLE_QUERY) or ()) == len(SCHEMA):
+        if self._is_current(connection):
             return
         connection.execute(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
         self._extend(connection)
-        names = {"table": f"{PREFIX}schema", "key_type": "BIGINT PRIMARY KEY", "table_query": TABLE_QUERY}
-        upgrade(_rows(connection), {n: [sql] for n, sql in enumerate(SCHEMA, 1)}, name=self.name, **names)
+        self._upgrade(connection)
 
     def _extend(self, connection: Any) -> None:
         """Have pgvector in this database, and its names within reach."""
@@ -456,14 +298,6 @@ class PostgresStore:
         except self._driver.Error as error:
             state = f" [{error.sqlstate}]" if error.sqlstate else ""
             raise BackendError(f"{self.name} failed: {self._server.advice(error)}{state}") from error
-
-
-def _rows(connection: Any) -> Rows:
-    def rows(sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        cursor = connection.execute(sql, values or None)
-        return cursor.fetchall() if cursor.description else []
-
-    return rows
 
 
 def _written(vector: bytes) -> str:

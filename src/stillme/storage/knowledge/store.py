@@ -1,17 +1,13 @@
-"""What the chat knows: documents cut into chunks, kept in a store, found by a question.
-
-Both engines (`sqlite`, `postgres`) keep this one small interface; `chat.retrieval` ranks what they find.
-"""
+"""What the chat knows: documents cut into chunks, kept in a store (`base`), found by a question and ranked by `chat.retrieval`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from stillme.contract import RetrievedPassage
 
-__all__ = ["Chunk", "Collection", "Context", "Document", "Found", "KnowledgeStore"]
+__all__ = ["Chunk", "Collection", "Context", "Document", "Found"]
 
 Collection = Literal["knowledge", "conversation"]
 
@@ -86,59 +82,3 @@ class Context:
             )
             for found in self.knowledge_docs
         ]
-
-
-class KnowledgeStore(Protocol):
-    """Keeps documents in chunks and finds chunks by vector and by word. Safe to share between threads and processes.
-
-    A collection "conversation" holds what was said in sessions: its documents are named `session/number`, and a search in it names
-    the session. Vectors are unit vectors of one width; the store remembers which embedder made them and refuses another one's.
-    """
-
-    def put(
-        self,
-        collection: Collection,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Any,
-        session: str = "",
-        *,
-        replace: bool = True,
-    ) -> bool:
-        """Keep a document, in place of what had its name; whole or not at all.
-
-        Without `replace` it is kept only if the name is free. Whether it was kept.
-        """
-        ...
-
-    def digests(self, collection: Collection, session: str = "") -> Mapping[str, str]:
-        """Name and digest of every document there is."""
-
-    def remove(self, collection: Collection, names: Sequence[str], session: str = "") -> int:
-        """Forget documents; how many there were."""
-
-    def near(self, collection: Collection, vector: Any, most: int, session: str = "") -> list[tuple[str, float]]:
-        """The chunks nearest to a vector, with their cosine, nearest first; ties by id."""
-
-    def matching(
-        self, collection: Collection, words: Sequence[str], most: int, session: str = ""
-    ) -> list[tuple[str, float]]:
-        """The chunks that hold any of the words, best first, with a score that falls; ties by id. Words are data, never query syntax.
-
-        An item of several words is held where two of them stand side by side. Accents and English endings do not count.
-        """
-
-    def chunks(self, collection: Collection, ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in this order; one that is gone is left out."""
-
-    def counts(self, collection: Collection) -> tuple[int, int]:
-        """How many documents and chunks there are."""
-
-    def settle(self) -> None:
-        """Put the indexes in order after much was written; what is found is right without it, and sooner with it."""
-
-    def reset(self) -> None:
-        """Forget every document, and whose vectors they had."""
-
-    def close(self) -> None:
-        """Let go of the database."""

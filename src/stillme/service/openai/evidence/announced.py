@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from stillme.service.openai.evidence.block import Block
-from stillme.service.openai.evidence.headed import heading
+from stillme.service.openai.evidence.headed import ending
 from stillme.service.openai.evidence.words import stock
 
 __all__ = ["announced"]
@@ -73,5 +73,5 @@ def _end(text: str, first: int, rule: str) -> int:
         closes = (each for each in CLOSES.finditer(text, first) if each[1][0] == rule[0])
         if (end := next(closes, None)) is not None:
             return end.start()
-    ends = heading("end").search(text, first)
+    ends = ending().search(text, first)
     return ends.start() if ends else len(text)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from stillme.errors import InputError, nearest, shown
 from stillme.service.openai.evidence.announced import announced
 from stillme.service.openai.evidence.block import Block, without
-from stillme.service.openai.evidence.headed import headed
+from stillme.service.openai.evidence.headed import headed, titled
 from stillme.service.openai.evidence.json_lists import json_lists, json_whole
 from stillme.service.openai.evidence.numbered import numbered, numbered_whole
 from stillme.service.openai.evidence.operator import OperatorFormats, operator_formats
@@ -34,6 +34,7 @@ GUESSED: Final[tuple[tuple[str, Find], ...]] = (
     ("json", json_lists),
     ("numbered", numbered),
     ("announced", announced),
+    ("headed", titled),
 )
 """How context is found where nothing else marks it; the first that finds any is believed."""
 TEMPLATES: Final = ("langchain-rag", "langchain-qa", "llamaindex", "haystack")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stillme.batch.input_files import json_value, opened_input, plain_name
 from stillme.errors import InputError
-from stillme.evaluation.runs.input_files import json_value, opened_input, plain_name
 
 
 @pytest.mark.parametrize(
