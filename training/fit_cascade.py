@@ -156,10 +156,11 @@ def support_threshold(rows: Sequence[Point], found: Joining) -> float:
         by_set[row.dataset].append(row)
 
     def right(at: float) -> float:
-        return float(np.mean([
+        shares = [
             metrics.balanced_accuracy([r.supported for r in own], [probability(r, found) >= at for r in own])
             for own in by_set.values()
-        ]))  # fmt: skip
+        ]
+        return float(np.average(shares, weights=[_counts(own[0]) for own in by_set.values()]))
 
     tried = {round(0.01 * n, 2): right(0.01 * n) for n in range(25, 61)}
     good = [at for at, share in tried.items() if share >= max(tried.values()) - ABOUT_EQUAL]
