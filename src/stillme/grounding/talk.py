@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from stillme.grounding.similarity import Embed
-from stillme.grounding.wrapping import denies, denies_itself, exchange_words, polite_words, turns
+from stillme.grounding.wrapping import bounds, denies, denies_itself, exchange_words, polite_words, turns
 from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
@@ -114,6 +114,7 @@ def find_directions(embed: Embed, draft: Text, matter: Collection[str]) -> Itera
             or not _is_at_an_edge(draft.raw, *match.span())
             or any(word.number or word.stem in matter for word in words if word.content or word.number)
             or turns(draft, first, last)
+            or bounds(draft, first, last)
         ):
             continue
         if talk_model().score(draft.slice(first, last), embed) >= EVEN:
