@@ -428,7 +428,7 @@ class Evidence:
             alone = self._judged_alone(behind, claim.last)
             worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
             return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
-        core = beside_denial(self.draft, claim.first, self._end_of_words(claim), self._is_of_the_matter)
+        core = beside_denial(self.draft, claim.first, claim.last, self.hidden, self._is_of_the_matter)
         turned = (own for own in self._judged_alone(*core) if own.in_order and own.objection) if core else iter(())
         return next(
             (replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged
