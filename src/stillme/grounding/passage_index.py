@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import Final, TypeVar
 
 from stillme.figures.comparing import agrees
+from stillme.figures.filing import Key as FigureKey
 from stillme.figures.filing import filed_under, looked_up_under
 from stillme.figures.quantity import Quantity
 from stillme.grounding.passage import MOST_BYTES, Passage
@@ -22,7 +23,7 @@ __all__ = ["Library", "PassageIndex", "indexes"]
 
 Readings = tuple[tuple[Reading, Reading], ...]
 """Of each passage its text and its heading, as they are read."""
-Key = TypeVar("Key", str, int)
+Key = TypeVar("Key", str, int, FigureKey)
 Places = dict[Key, tuple[int, ...]]
 
 
@@ -54,7 +55,7 @@ class PassageIndex:
         return {kind: list(rows.items()) for kind, rows in found.items()}
 
     @lazy
-    def _figures(self) -> Places[str]:
+    def _figures(self) -> Places[FigureKey]:
         """For each key that a figure is found by the places of the statements that hold one, in order."""
         return _places(set().union(*map(filed_under, s.quantities)) for _, s in watched(self.places))
 

@@ -13,7 +13,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from stillme.figures.comparing import agrees, rivals
-from stillme.figures.filing import filed_under, looked_up_under
+from stillme.figures.filing import Key, filed_under, looked_up_under
 from stillme.figures.quantity import Quantity
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
@@ -35,7 +35,7 @@ EACH: Final = 2
 OPENING: Final = 4
 KNOWN: Final = frozenset({-1})
 UNKNOWN: Final[frozenset[int]] = frozenset()
-ANY: Final = "any"
+ANY: Final[Key] = ("any", "")
 NAMING: Final = frozenset(("label", "ordinal"))
 
 
@@ -124,8 +124,8 @@ class _Stated:
 
     def __init__(self, figures: Iterable[Quantity]) -> None:
         self.figures = list({figure.said: figure for figure in figures}.values())
-        self._filed: dict[str, list[Quantity]] = {}
-        self._asking: dict[str, list[Quantity]] = {}
+        self._filed: dict[Key, list[Quantity]] = {}
+        self._asking: dict[Key, list[Quantity]] = {}
         for figure in self.figures:
             for key in filed_under(figure):
                 self._filed.setdefault(key, []).append(figure)
