@@ -42,10 +42,11 @@ from stillme.grounding.talk import (
 from stillme.grounding.wrapping import Asked, asked_by, denies_what_follows, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
-from stillme.questions.ambiguity import Ambiguity, Option, find_ambiguity, find_picked
+from stillme.questions.ambiguity import Ambiguity, find_ambiguity, find_picked
 from stillme.questions.answer_language import requested_language
 from stillme.questions.conflicts import PassageConflict, find_conflicts
 from stillme.questions.need import Need, need_of
+from stillme.questions.openness import find_open
 from stillme.stopping import checkpoint
 from stillme.text.language import identify
 from stillme.text.markup import Markup, read_markup
@@ -186,10 +187,16 @@ class Evidence:
         found = self._shelf.ambiguity
         if found is None and self.has_draft:
             return self._picked
-        read = self.question_reading if found is None else None
-        if read is None or not read.is_open:
-            return found
-        return Ambiguity("readings", tuple(Option(text, ()) for text in read.readings))
+        return found or self._left_open
+
+    @lazy
+    def _left_open(self) -> Ambiguity | None:
+        """What a question may mean that the passages answer in several ways, as the model reads them and as their clauses show."""
+        read = self.question_reading
+        if read is None:
+            return None
+        query = legible(self.query, self.passages, self.query_language)
+        return find_open(query, self.conversation, self._shelf.library, read.open, self.language)
 
     @lazy
     def _picked(self) -> Ambiguity | None:
