@@ -133,3 +133,43 @@ def test_long_passages_are_not_compared_clause_by_clause() -> None:
 
     assert len(found.likely) <= 48
     assert len(found.pairs) <= 24 * 23 / 2
+
+
+PARKING = ["Cars pay 3 euros an hour in the yard. Vans pay 5 euros an hour in the yard. The gate closes at ten."]
+GUI_XE = ["Xe máy gửi trong sân trả 5 nghìn đồng. Ô tô gửi trong sân trả 20 nghìn đồng. Cổng đóng lúc mười giờ."]
+
+
+@pytest.mark.parametrize(
+    ("query", "passages", "expected"),
+    [
+        pytest.param("How much do I pay an hour in the yard?", PARKING, 2, id="two prices and no word that decides"),
+        pytest.param("How much do vans pay an hour in the yard?", PARKING, 0, id="the vans are named"),
+        pytest.param("How much do all of them pay an hour in the yard?", PARKING, 0, id="all are asked for"),
+        pytest.param("Gửi trong sân trả bao nhiêu?", GUI_XE, 2, id="two Vietnamese prices"),
+        pytest.param("Ô tô gửi trong sân trả bao nhiêu?", GUI_XE, 0, id="the car is named in Vietnamese"),
+        pytest.param("When does the gate close?", PARKING, 0, id="one answer"),
+    ],
+)
+def test_a_plain_case_needs_no_model(query: str, passages: list[str], expected: int) -> None:
+    """Two clauses that hold all of the question and state two figures of one kind; a word of one of them decides."""
+    evidence = Evidence.of(query, passages=passages)
+    found = evidence.ambiguity
+
+    assert len(found.options if found else ()) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "passages", "draft", "is_open"),
+    [
+        pytest.param("How much do I pay an hour in the yard?", PARKING, "You pay 5 euros [1].", True, id="one is picked in silence"),
+        pytest.param("How much do I pay an hour in the yard?", PARKING, "Cars pay 3 euros, vans 5 euros [1].", False, id="both are answered"),
+        pytest.param("How much do I pay an hour in the yard?", PARKING, "For a van it is 5 euros [1].", False, id="the draft says which"),
+        pytest.param("Gửi trong sân trả bao nhiêu?", GUI_XE, "Bạn trả 20 nghìn đồng [1].", True, id="one is picked in Vietnamese"),
+        pytest.param("Gửi trong sân trả bao nhiêu?", GUI_XE, "Ô tô trả 20 nghìn đồng [1].", False, id="the Vietnamese draft says which"),
+    ],
+)  # fmt: skip
+def test_a_draft_that_picks_one_of_two_clauses(query: str, passages: list[str], draft: str, is_open: bool) -> None:
+    """It states the figure of one and no word that tells which."""
+    evidence = Evidence.of(query, draft, passages)
+
+    assert (evidence.ambiguity is not None) is is_open

@@ -49,7 +49,7 @@ class Option:
     def named_in(self, text: Text) -> bool:
         """Whether the text names it: the words that tell it from the others stand there."""
         words, parts = (text.lowers, self.parts) if text.accented else (text.folded, tuple(map(fold, self.parts)))
-        return (any if self.any_part else all)(part in words for part in parts)
+        return bool(parts) and (any if self.any_part else all)(part in words for part in parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, groupby
@@ -23,7 +24,7 @@ from stillme.grounding.wrapping import wants_yes_or_no
 from stillme.languages import word_set
 from stillme.models import question_thresholds
 from stillme.questions.ambiguity import Ambiguity, Option, asks_for_several
-from stillme.questions.answers import Question
+from stillme.questions.answers import Question, is_plural
 from stillme.text.concepts import text_concepts
 from stillme.text.tokens import Text
 
@@ -36,6 +37,7 @@ __all__ = [
     "Marked",
     "Pair",
     "find_open",
+    "find_plain",
     "joining_of_model",
     "log_odds",
 ]
@@ -55,6 +57,7 @@ LEAST_WORDS: Final = 2
 NOT_COMPARED: Final = frozenset(("label", "ordinal"))
 DENYING: Final = ("negation", "denying", "excluding")
 HALF: Final = 0.5
+NEARLY_ALL: Final = 0.75
 MOST_COUNTED: Final = 3
 MOST_FIGURES: Final = 12
 LONG_QUESTION: Final = 10
@@ -96,9 +99,30 @@ def find_open(
 ) -> Ambiguity | None:
     """What the question may be about, if the passages answer it in several ways; `chance`: that they do, as the model reads them."""
     marked, joining = Marked(query, library), joining_of_model()
-    if not joining.is_open(joining.log_odds(marked.marks()), chance) or marked.is_told(conversation):
+    is_open = joining.is_open(joining.log_odds(marked.marks()), chance) and not marked.is_told(conversation)
+    return marked.asked_back(language) if is_open else None
+
+
+def find_plain(
+    query: Text, conversation: Sequence[Text], library: Library, language: str, draft: Statement | None = None
+) -> Ambiguity | None:
+    """What a question may be about that no word of it decides, although two clauses hold all of it and state two figures of one kind.
+
+    With a draft only where it states the figure of some of them, and says no word that tells which.
+    """
+    question = Question(query)
+    names_some = bool(question.quantities) or _is_known(question, library) or asks_for_several(query)
+    if question.kind != "figure" or names_some or any(is_plural(word) for word in query.words):
         return None
-    return Ambiguity("readings", tuple(Option(text, ()) for text in marked.readings(language)))
+    marked = Marked(query, library)
+    if not marked.is_plain or marked.is_told(conversation):
+        return None
+    return marked.asked_back(language) if draft is None or marked.is_picked(draft) else None
+
+
+def _is_known(question: Question, library: Library) -> bool:
+    """Whether it names something that the passages name."""
+    return any(not question.parts.isdisjoint(reading.folded) for reading in library.readings)
 
 
 class Asked:
@@ -158,6 +182,12 @@ def _clauses(asked: Asked, passage: int, statement: Statement) -> Iterator[Claus
             names=frozenset(p for n in statement.names if first <= n.first < last for p in n.parts if p not in asked.question.parts),
             denies=not said.isdisjoint(DENYING),
         )  # fmt: skip
+
+
+def _figured(clause: Clause) -> frozenset[str]:
+    """The stems of its figures: who says one of them does not say what it is of."""
+    words = clause.statement.reading.text.words
+    return frozenset(words[i].stem for q in clause.figures for i in range(q.first, q.last))
 
 
 def _row(statement: Statement) -> int:
@@ -255,6 +285,21 @@ class Marked:
         found = dict.fromkeys(clause for pair in likely for clause in (pair.one, pair.other))
         return list(found)[:MOST_READINGS]
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether two clauses hold about all of the question, each of whose words the passages have, and state two figures of one kind."""
+        is_whole = all(places or word in self.asked.question.asking for word, places in self.asked.places.items())
+        return is_whole and any(pair.share > NEARLY_ALL and pair.has_figures for pair in self.pairs)
+
+    def is_picked(self, draft: Statement) -> bool:
+        """Whether a draft states the figures of some of the clauses, not of all, and says no word that tells which."""
+        stated = [any(agrees(q, own) for q in draft.quantities for own in c.figures) for c in self.rivals()]
+        return any(stated) and not all(stated) and not self._tells(draft.stems)
+
+    def asked_back(self, language: str) -> Ambiguity:
+        """It may mean any of its readings."""
+        return Ambiguity("readings", tuple(Option(text, ()) for text in self.readings(language)))
+
     def readings(self, language: str) -> tuple[str, ...]:
         """What they say, or else the likeliest statements, in the language of whoever asks; nothing if that is less than two."""
         clauses = [clause.text for clause in self.rivals() if self._language(clause.passage) == language]
@@ -268,12 +313,16 @@ class Marked:
         return self.library.readings[passage].language
 
     def is_told(self, conversation: Sequence[Text]) -> bool:
-        """Whether a turn before says a word of what only some of the clauses say, or of the passages where nothing tells clauses apart."""
-        said = {word.stem for turn in conversation for word in turn.content()}
+        """Whether a turn before says which of the clauses is meant."""
+        return self._tells({word.stem for turn in conversation for word in turn.content()})
+
+    def _tells(self, said: AbstractSet[str]) -> bool:
+        """Whether there is a word of what only some of the clauses say, or of the passages where there are no such clauses."""
         beside = [clause.beside for clause in self.rivals()]
-        shared = frozenset.intersection(*beside) if beside else frozenset()
-        telling = frozenset().union(*beside) - shared if beside else self.library.index.keys()
-        return not said.isdisjoint(telling)
+        if not beside:
+            return not said.isdisjoint(self.library.index.keys())
+        common = frozenset.intersection(*beside)
+        return any(not said.isdisjoint(own - common - _figured(clause)) for own, clause in zip(beside, self.rivals(), strict=True))
 
     def _of_pairs(self) -> dict[str, float]:
         """How much of the question two clauses share that may both answer it: any two, and two of a kind."""
@@ -336,12 +385,11 @@ class Marked:
         """What kind of answer it asks for, and what in it says which thing it speaks of."""
         question, lowers = self.asked.question, self.query.lowers
         kinds = {f"asks_{kind}": float(question.kind == kind) for kind in ("figure", "person")}
-        is_named = any(not question.parts.isdisjoint(reading.folded) for reading in self.library.readings)
         return {
             **kinds,
             "asks_yes_or_no": float(wants_yes_or_no(self.query)),
             "asks_why": float(not word_set("ambiguity", "reasons").isdisjoint(lowers)),
-            "name": float(is_named),
+            "name": float(_is_known(question, self.library)),
             "figure": float(bool(question.quantities)),
             "pointing": float(not word_set("ambiguity", "pointing_words").isdisjoint(lowers)),
             "several": float(asks_for_several(self.query)),
