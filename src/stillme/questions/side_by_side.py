@@ -107,9 +107,9 @@ def picked_cells(
 ) -> list[tuple[Cell, Said]]:
     """Figures side by side of which the draft states some but not all, each with what tells it from the others.
 
-    None where the question, or a turn before it, says which.
+    None where the question, a turn before it or the draft itself says which.
     """
-    turns = [Said.by(text, range(len(text))) for text in (query, *conversation)]
+    turns = [Said.by(text, range(len(text))) for text in (query, *conversation, draft.reading.text)]
     stated = _Stated(draft.quantities)
     for cells in _rows_of(library).holding(stated.figures):
         if all(stated.holds(cell.figure) for cell in cells) or not _asks_for(query, draft, cells, library):
