@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -67,3 +68,15 @@ def test_the_readme_says_how_the_command_gets_on_the_path() -> None:
 
     assert used is not None
     assert ". .venv/bin/activate" in text[: used.start()]
+
+
+def test_every_environment_of_clients_runs_in_ci() -> None:
+    """A package that StillMe works inside has its requirements, a place in `make test-clients`, and a job."""
+    environments = {file.stem for file in (ROOT / "tests" / "clients" / "requirements").iterdir()}
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
+    made = re.search(r"\$\(or \$\(CLIENTS\),([^)]*)\)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+
+    assert made is not None
+    assert set(made[1].split()) == environments
+    assert set(jobs["clients"]["strategy"]["matrix"]["environment"]) == environments
+    assert jobs["clients"]["steps"][-1]["run"].startswith("make test-clients CLIENTS=")

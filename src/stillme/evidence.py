@@ -42,10 +42,11 @@ from stillme.grounding.talk import (
 from stillme.grounding.wrapping import Asked, asked_by, denies_what_follows, known_from, may_assent
 from stillme.languages import has, is_served
 from stillme.lazy import lazy, share, shared
-from stillme.questions.ambiguity import Ambiguity, Option, find_ambiguity, find_picked
+from stillme.questions.ambiguity import Ambiguity, find_ambiguity, find_picked
 from stillme.questions.answer_language import requested_language
 from stillme.questions.conflicts import PassageConflict, find_conflicts
 from stillme.questions.need import Need, need_of
+from stillme.questions.openness import find_open, find_plain
 from stillme.stopping import checkpoint
 from stillme.text.language import identify
 from stillme.text.markup import Markup, read_markup
@@ -184,19 +185,27 @@ class Evidence:
     def ambiguity(self) -> Ambiguity | None:
         """Why the question cannot be answered as it stands, if so: by rule, by what the draft picks, or without one by the model."""
         found = self._shelf.ambiguity
-        if found is None and self.has_draft:
-            return self._picked
+        if found is None:
+            return self._picked if self.has_draft else self._left_open
+        return found
+
+    @lazy
+    def _left_open(self) -> Ambiguity | None:
+        """What a question may mean that the passages answer in several ways, as their clauses show or, if they do not, the model reads."""
+        if not self.need.source_required:
+            return None
+        query, library = legible(self.query, self.passages, self.query_language), self._shelf.library
+        found = find_plain(query, self.conversation, library, self.language)
         read = self.question_reading if found is None else None
-        if read is None or not read.is_open:
-            return found
-        return Ambiguity("readings", tuple(Option(text, ()) for text in read.readings))
+        return found if read is None else find_open(query, self.conversation, library, read.open, self.language)
 
     @lazy
     def _picked(self) -> Ambiguity | None:
         """Several things of which the draft picks one although the question names none."""
         whole = Sentence(0, len(self.draft), 0, len(self.draft.raw))
         draft = Reading(self.draft, [whole], self.draft_language, frozenset()).statements[0]
-        return find_picked(self.query, self.conversation, draft, self.library)
+        found = find_picked(self.query, self.conversation, draft, self.library)
+        return found or find_plain(self.query, self.conversation, self.library, self.language, draft)
 
     @lazy
     def question_reading(self) -> QuestionReading | None:
@@ -339,7 +348,9 @@ class Evidence:
     def manners(self, token: int) -> Claim | None:
         """The sentence of a token, if it only minds its manners and something that is supported stands beside it."""
         own = self._claim_at(token)
-        if own is None or own.factual or self.embed is None or self._may_answer(own, own.first, own.last):
+        if own is None or self.embed is None or self._may_answer(own, own.first, own.last):
+            return None
+        if own.factual and not self.is_remark(own):
             return None
         if not any(judged.supported for judged in self.judgements):
             return None
@@ -426,7 +437,7 @@ class Evidence:
             alone = self._judged_alone(behind, claim.last)
             worst = min(alone, key=lambda own: (own.supported, own.status != "contradicted"), default=judged)
             return judged if worst.supported else replace(worst, quote=None, unsupported=(claim.span,))
-        core = beside_denial(self.draft, claim.first, claim.last, self._is_of_the_matter)
+        core = beside_denial(self.draft, claim.first, claim.last, self.hidden, self._is_of_the_matter)
         turned = (own for own in self._judged_alone(*core) if own.in_order and own.objection) if core else iter(())
         return next(
             (replace(own, quote=None, unsupported=(claim.span,)) for own in turned if not own.supported), judged

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def test_explain_says_why_and_finds_a_record_that_was_changed(tmp_path: Path) ->
         ).structured_content
 
         told = called(made, "explain", validator_trace_id=verdict["validator_trace_id"]).structured_content
-        with sqlite3.connect(tmp_path / "audit.db") as other:
+        with closing(sqlite3.connect(tmp_path / "audit.db", isolation_level=None)) as other:
             other.execute("UPDATE stillme_audit_record SET decision = 'answer' WHERE decision = 'refuse'")
         changed = called(made, "explain", validator_trace_id=verdict["validator_trace_id"])
 

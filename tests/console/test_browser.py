@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -478,11 +480,14 @@ def test_a_talk_outlives_a_reload_and_another_language(tmp_path: Path, new_page:
             page.click("button[value=vi]")
             page.wait_for_selector("html[lang=vi]")
             assert "14 days" in page.inner_text(".answered")
-            assert page.inner_text(".withheld").startswith("▧ Đã giữ lại")
+            assert page.inner_text(".withheld .words").startswith("Đã giữ lại 1 ý")
             assert page.url == f"{service.url}/chat"
-            asked(page, "And after the first year?", 2)
-            said = [turn["content"] for turn in model.requests[-1].body["messages"]]
-            assert "How many days of paid leave do new staff get?" in said
+            with page.expect_request(lambda sent: sent.method == "POST") as sent:
+                asked(page, "And after the first year?", 2)
+            (earlier,) = parse_qs(sent.value.post_data)["conversation"]
+            assert [turn["role"] for turn in json.loads(earlier)] == ["user", "assistant"]
+            assert "How many days of paid leave do new staff get?" in earlier
+            assert "900 euros" not in earlier
             assert page.evaluate("Object.keys(localStorage).join() + document.cookie").find("leave") < 0
             page.click("[data-new]")
             assert page.locator(".turn").count() == 2

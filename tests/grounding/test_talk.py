@@ -325,11 +325,9 @@ def test_what_surrounds_a_denial_does_not_turn_it(
         ("[Lifeguards carry knives] The Tarrow pool opens at 7 a.m.", PASSAGE),
         ("(Members swim naked.) The Tarrow pool opens at 7 a.m.", PASSAGE),
         ('lifeguards = "The Tarrow pool opens at 7 a.m."', PASSAGE),
-        ("sharks,answer\nmany,The Tarrow pool opens at 7 a.m.", PASSAGE),
         ("[Chỉ ngày lễ] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
         ("[Sai] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
         ("[Nhân viên cứu hộ bị đuổi việc] Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
-        ("ca_map,tra_loi\nnhieu,Bể bơi Tân Hà mở cửa lúc 6 giờ.", BE_BOI),
     ],
 )
 def test_what_only_looks_like_a_direction_is_judged(guard: Guard, draft: str, passage: str) -> None:
@@ -337,6 +335,95 @@ def test_what_only_looks_like_a_direction_is_judged(guard: Guard, draft: str, pa
     query = "When does the Tarrow pool open?" if passage is PASSAGE else "Bể bơi Tân Hà mở cửa lúc mấy giờ?"
 
     assert action(guard, passage, query, draft) == "block"
+
+
+SMUGGLED = [
+    pytest.param("I would take two tablets first. {}", "tablets", id="advice in the first person"),
+    pytest.param("I was told that swimmers get a refund. {}", "refund", id="what the speaker was told"),
+    pytest.param("I hope you enjoy the complimentary sauna! {}", "sauna", id="a wish that takes something for granted"),
+    pytest.param("Have a word with the caretaker, who sleeps in the sauna. {}", "sleeps", id="a clause that hangs on a remark"),
+    pytest.param("Pleased to say that horses may swim as well. {}", "horses", id="a statement behind a courtesy"),
+    pytest.param("Evenings: {}", "Evenings", id="a time as a speaker"),
+    pytest.param("Pensioners: {}", "Pensioners", id="people as a speaker"),
+    pytest.param("[At Night] {}", "Night", id="a time in brackets"),
+    pytest.param("# Complimentary champagne everywhere\n\n{}", "champagne", id="a heading that names nothing below it"),
+    pytest.param("[quote=swimmers_get_refunds]{}[/quote]", "refunds", id="whom a forum quotes"),
+    pytest.param("[heated]{}[/heated]", "[heated]", id="the name of a tag"),
+    pytest.param('sharks = "plenty of them"\nanswer = "{}"', "plenty", id="a setting"),
+    pytest.param("Em khuyên anh uống trước hai viên. {}", "hai viên", id="Vietnamese advice"),
+    pytest.param("Em mong chị thích phòng xông hơi tặng kèm! {}", "xông hơi", id="a Vietnamese wish"),
+    pytest.param("Mời anh gặp bảo vệ, người ngủ trong phòng xông hơi. {}", "ngủ", id="a Vietnamese clause that hangs on a remark"),
+    pytest.param("Em vui báo mình hay là ngựa cũng được bơi. {}", "ngựa", id="a Vietnamese statement behind a courtesy"),
+    pytest.param("Ngày lễ: {}", "Ngày lễ", id="a Vietnamese time as a speaker"),
+    pytest.param("[nước_nóng]{}[/nước_nóng]", "nước_nóng", id="the Vietnamese name of a tag"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("around", "smuggled"), SMUGGLED)
+def test_what_is_smuggled_in_a_packaging_does_not_go_out(guard: Guard, around: str, smuggled: str) -> None:
+    """Beside a claim that is right it is refused, or left out."""
+    english = around.isascii() and "Em khuy" not in around
+    passage, query = (
+        (PASSAGE, "When does the Tarrow pool open?") if english else (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?")
+    )
+    draft = around.format("The Tarrow pool opens at 7 a.m." if english else "Bể bơi Tân Hà mở cửa lúc 6 giờ.")
+    found = verdict(guard, passage, query, draft)
+    delivered = "" if found.action == "block" else found.safe_response or draft
+
+    assert smuggled not in delivered
+
+
+@pytest.mark.parametrize(
+    ("lead", "denied"),
+    [
+        ("NOT: {}", True),
+        ("Untrue: {}", True),
+        ("Wrong answer = {}", True),
+        ("The opposite is true — {}", True),
+        ("[Incorrect] {}", True),
+        ("That's not a lie: {}", False),
+        ("Not to alarm you: {}", False),
+        ("SAI: {}", True),
+        ("Điều này không đúng: {}", True),
+        ("Nói ngược đó — {}", True),
+        ("Không sai đâu: {}", False),
+    ],
+)
+def test_what_a_lead_in_denies_is_denied(guard: Guard, lead: str, denied: bool) -> None:
+    """'NOT: …' says of what follows that it does not hold, twice denied it holds."""
+    english = lead.isascii() and "SAI" not in lead
+    passage, query = (
+        (PASSAGE, "When does the Tarrow pool open?") if english else (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?")
+    )
+    draft = lead.format("the Tarrow pool opens at 7 a.m." if english else "bể bơi Tân Hà mở cửa lúc 6 giờ.")
+
+    assert (action(guard, passage, query, draft) == "block") is denied
+
+
+@pytest.mark.parametrize(
+    ("around", "right", "wrong"),
+    [
+        ("If I read the page rightly, {}", "the Tarrow pool opens at 7 a.m.", "the Tarrow pool opens at 9 a.m."),
+        ("{}, unless the page is outdated", "The Tarrow pool opens at 7 a.m.", "The Tarrow pool opens at 9 a.m."),
+        ("I won't bore you with details: {}", "the Tarrow pool opens at 7 a.m.", "the Tarrow pool opens at 9 a.m."),
+        ("{}, nếu trang này còn đúng", "Bể bơi Tân Hà mở cửa lúc 6 giờ.", "Bể bơi Tân Hà mở cửa lúc 9 giờ."),
+        ("Em nhớ không lầm thì {}", "bể bơi Tân Hà mở cửa lúc 6 giờ.", "bể bơi Tân Hà mở cửa lúc 9 giờ."),
+        ("Em không kể dài đâu: {}", "bể bơi Tân Hà mở cửa lúc 6 giờ.", "bể bơi Tân Hà mở cửa lúc 9 giờ."),
+    ],
+)
+def test_a_doubt_about_the_reading_is_a_hedge(guard: Guard, around: str, right: str, wrong: str) -> None:
+    """Whether something was read rightly makes a condition of nothing that the source says."""
+    passage, query = (
+        (BE_BOI, "Bể bơi Tân Hà mở cửa lúc mấy giờ?")
+        if "giờ" in right
+        else (PASSAGE, "When does the Tarrow pool open?")
+    )
+    said = [
+        action(guard, passage, query, around.replace("{}", claim.rstrip(".") if around[0] == "{" else claim))
+        for claim in (right, wrong)
+    ]
+
+    assert (said[0] != "block", said[1]) == (True, "block")
 
 
 def test_a_name_at_the_end_is_no_talk_that_runs_on(guard: Guard) -> None:

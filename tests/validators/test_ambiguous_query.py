@@ -88,6 +88,24 @@ def test_one_name_for_several_things() -> None:
     assert observe(AmbiguousQuery(), Evidence.of("When was Springfield in Illinois founded?", passages=towns)) == PASSED
 
 
+@pytest.mark.parametrize(
+    ("query", "source"),
+    [
+        pytest.param(
+            "How much do I pay for a lane?", "Members pay 4 euros for a lane. Guests pay 9 euros for a lane.", id="en"
+        ),
+        pytest.param(
+            "Thuê một làn bơi trả bao nhiêu?",
+            "Hội viên thuê một làn bơi trả 40 nghìn đồng. Khách lẻ thuê một làn bơi trả 90 nghìn đồng.",
+            id="vi",
+        ),
+    ],
+)
+def test_readings_that_are_quoted_are_asked_about(query: str, source: str) -> None:
+    """No draft has answered all of them where there is no draft."""
+    assert observe(AmbiguousQuery(), Evidence.of(query, passages=[source])) == OPEN
+
+
 def test_a_reference_without_any_context() -> None:
     """Nothing to resolve it by: no conversation, no passage."""
     assert observe(AmbiguousQuery(), Evidence.of("When was it built?")) == OPEN

@@ -8,13 +8,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from stillme.cli.options import chosen_policy
+from stillme.cli.options import POLICY, chosen_policy, moment_given
 from stillme.cli.printing import Exit, human_wanted, print_json, tell
 from stillme.errors import InputError
 
@@ -31,13 +30,7 @@ EVERY_S: Final = 30.0
 @click.command(short_help="Verify files of rows: JSON lines, CSV or Parquet.")
 @click.argument("sources", metavar="IN...", nargs=-1, required=True)
 @click.argument("out", metavar="OUT")
-@click.option(
-    "--policy",
-    metavar="FILE|PRESET",
-    envvar="STILLME_POLICY",
-    show_envvar=True,
-    help="A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite.",
-)
+@POLICY
 @click.option(
     "--map", "pairs", metavar="FIELD=COLUMN", multiple=True, help="Where a field stands that goes by another name."
 )
@@ -88,21 +81,15 @@ def _batch(sources: tuple[str, ...], out: str, how: dict[str, Any]) -> Batch:
     from stillme.guard import grounder_for
     from stillme.policy import Policy
 
-    mapping, as_of = parse_mapping(how["pairs"]), _moment(how["as_of"])
+    mapping, as_of = parse_mapping(how["pairs"]), moment_given(how["as_of"])
+    if how["as_of"] is None:
+        as_of = as_of.replace(microsecond=0)
     files = find_inputs(sources, Path(out))
     policy = Policy.load(chosen_policy(how["policy"]))
     policy.build()
     recipe = Recipe.of(policy, as_of, mapping, brief=how["brief"])
     model = (guard_of(recipe.policy).grounder or grounder_for(policy)).id
     return Batch(files, Path(out), recipe, model, is_dated=how["as_of"] is not None)
-
-
-def _moment(text: str | None) -> datetime:
-    from datetime import UTC
-
-    from stillme.audit.query import moment
-
-    return datetime.now(UTC).replace(microsecond=0) if text is None else datetime.fromisoformat(moment(text))
 
 
 def _engine(name: str, jobs: int) -> Engine:

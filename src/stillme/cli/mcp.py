@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stillme.cli.ingest import knowledge_store
-from stillme.cli.options import KEY, STORE_VARIABLE, chosen_policy, recording
+from stillme.cli.options import KEY, MODE, POLICY, STORE_VARIABLE, chosen_policy, recording
 from stillme.errors import BackendError
 
 if TYPE_CHECKING:
@@ -26,14 +26,8 @@ __all__ = ["mcp"]
     help="Standard input and output, as clients start it; or HTTP on loopback, at /mcp.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8001, show_default=True, help="With streamable-http.")
-@click.option(
-    "--policy",
-    metavar="FILE|PRESET",
-    envvar="STILLME_POLICY",
-    show_envvar=True,
-    help="A YAML file, or lite, book, strict. Without: policy.yaml of this folder, else lite.",
-)
-@click.option("--mode", type=click.Choice(["monitor", "warn", "enforce"]), help="Replaces the mode of the policy.")
+@POLICY
+@MODE
 @click.option(
     "--store",
     metavar="PATH|URL",

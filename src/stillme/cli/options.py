@@ -128,7 +128,7 @@ def extra_needed(what: str, extra: str) -> Iterator[None]:
 class _Keyless:
     """Stands for the key where a store is only read."""
 
-    id, kind, can_seal = "", "none", False
+    id, kind = "", "none"
 
     def seal(self, _: str) -> NoReturn:
         raise InputError("the audit store has no record at all: run `stillme audit verify`, or check its name")

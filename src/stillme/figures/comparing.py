@@ -13,7 +13,7 @@ from typing import Final
 from stillme.figures.dates import dates_agree, dates_differ, dates_in_order
 from stillme.figures.quantity import MeasureUnit, Quantity
 
-__all__ = ["BARE", "agrees", "rivals", "sides"]
+__all__ = ["agrees", "is_exact", "may_state_another", "rivals"]
 
 Values = tuple[float, ...]
 
@@ -33,9 +33,6 @@ BOUNDS: Final = frozenset(("over", "under"))
 LASTING: Final = frozenset(("time", "span"))
 UNCOUNTED: Final = frozenset(("weekday", "date", "score"))
 TIMES: Final = frozenset(("clock", "time"))
-# What an ordinal may be beside one, and a score: a label or the day of a date; the count of one side, or hours.
-ALSO: Final = {"ordinal": ("label", "date"), "score": ("count", "clock", "time")}
-BARE: Final = "bare"
 # Nouns that say no more of a label than that it is one.
 NAMES: Final = frozenset(("", "number", "version", "code"))
 
@@ -59,12 +56,14 @@ def agrees(claim: Quantity, source: Quantity) -> bool:
     return _other_readings_agree(claim, source) if may_be_other else False
 
 
-def sides(figure: Quantity) -> frozenset[str]:
-    """By what a figure may agree with another one: two agree only where they have one of these in common, or where one is `BARE`."""
-    if figure.bare:
-        return frozenset((BARE,))
-    dates = ("date",) if figure.dates else ()
-    return frozenset((*_readings(figure), *ALSO.get(figure.dimension, ()), *dates))
+def is_exact(figure: Quantity) -> bool:
+    """Whether it is stated only by figures that say its very value: it is not rounded, no bound, and compared by nothing else."""
+    return not (figure.dates or figure.dimension in NOT_BY_VALUE or _is_rounded(figure, figure))
+
+
+def may_state_another(figure: Quantity) -> bool:
+    """Whether it may state an exact figure of another value or kind: a score, a measure in customary units."""
+    return figure.dimension == "score" or _is_customary(figure.unit)
 
 
 def rivals(claim: Quantity, source: Quantity) -> bool:
@@ -114,6 +113,7 @@ def _scores_rival(claim: Quantity, source: Quantity) -> bool:
 
 
 SAME_DIMENSION: Final = {"date": _dates_agree, "label": _labels_agree, "score": _values_equal}
+NOT_BY_VALUE: Final = frozenset(("date", "score", "ordinal"))
 RIVALS: Final = {"date": _dates_rival, "label": _labels_rival, "score": _scores_rival}
 
 

@@ -108,6 +108,11 @@ class Quantity(NamedTuple):
         return self.dimension == "count" and not self.noun
 
     @property
+    def said(self) -> tuple[object, ...]:
+        """All that it says, wherever it stands."""
+        return self[2:]
+
+    @property
     def kind(self) -> tuple[str, str]:
         """Its dimension and, of a count, what is counted: figures of one kind can stand for each other."""
         return self.dimension, self.noun if self.dimension == "count" else ""

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import repeat
 from typing import Final, TypeVar
 
-from stillme.figures.comparing import BARE, agrees, sides
+from stillme.figures.comparing import agrees
+from stillme.figures.filing import Key as FigureKey
+from stillme.figures.filing import filed_under, looked_up_under
 from stillme.figures.quantity import Quantity
 from stillme.grounding.passage import MOST_BYTES, Passage
 from stillme.grounding.passage_cache import SizedCache
@@ -21,7 +23,7 @@ __all__ = ["Library", "PassageIndex", "indexes"]
 
 Readings = tuple[tuple[Reading, Reading], ...]
 """Of each passage its text and its heading, as they are read."""
-Key = TypeVar("Key", str, int, tuple[str, str])
+Key = TypeVar("Key", str, int, FigureKey)
 Places = dict[Key, tuple[int, ...]]
 
 
@@ -44,24 +46,24 @@ class PassageIndex:
         return _places(statement.concepts for _, statement in watched(self.places))
 
     @lazy
-    def of_kind(self) -> dict[tuple[str, str], tuple[int, ...]]:
-        """For each kind of figure the places of the statements that hold one, in order."""
-        return _places({q.kind for q in statement.quantities} for _, statement in self.places)
+    def of_kind(self) -> dict[tuple[str, str], list[tuple[int, list[Quantity]]]]:
+        """For each kind of figure the places of the statements that hold some, in order, with these."""
+        found: dict[tuple[str, str], dict[int, list[Quantity]]] = {}
+        for place, (_, statement) in enumerate(watched(self.places)):
+            for q in statement.quantities:
+                found.setdefault(q.kind, {}).setdefault(place, []).append(q)
+        return {kind: list(rows.items()) for kind, rows in found.items()}
 
     @lazy
-    def _by_side(self) -> dict[str, tuple[int, ...]]:
-        """For each side by which figures may agree the places of the statements that hold one with it."""
-        return _places(frozenset().union(*map(sides, s.quantities)) for _, s in self.places)
+    def _figures(self) -> Places[FigureKey]:
+        """For each key that a figure is found by the places of the statements that hold one, in order."""
+        return _places(set().union(*map(filed_under, s.quantities)) for _, s in watched(self.places))
 
     def stating(self, figure: Quantity) -> list[int]:
         """The places of the statements that state a figure, in order."""
-        by_side, wanted = self._by_side, sides(figure)
-        likely = (
-            range(len(self.places))
-            if BARE in wanted
-            else sorted({p for side in (*wanted, BARE) for p in by_side.get(side, ())})
-        )
-        return [place for place in likely if any(agrees(figure, q) for q in self.places[place][1].quantities)]
+        keys, places = looked_up_under(figure), self.places
+        found = range(len(places)) if keys is None else sorted(set().union(*(self._figures.get(k, ()) for k in keys)))
+        return [place for place in found if any(agrees(figure, q) for q in places[place][1].quantities)]
 
     @lazy
     def accented_stems(self) -> list[tuple[str, str]]:

@@ -17,45 +17,29 @@ from stillme.models import CLAIM_TOKENS, Group, grounding_model, question_thresh
 from stillme.text.sentences import Sentence
 from stillme.text.tokens import Text
 
-__all__ = ["QuestionReading", "QuestionThresholds", "limits_of_model", "read_question"]
+__all__ = ["QuestionReading", "read_question", "unanswered_at"]
 
 MOST_TOKENS: Final = 4_000
-MOST_READINGS: Final = 3
 DECIMALS: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionThresholds:
-    """From which chance on a question counts as not answered, and as open; chosen with the model and stored beside it."""
-
-    unanswered_at: float
-    open_at: float
-
-
 @cache
-def limits_of_model() -> QuestionThresholds:
-    """The figures that belong to the shipped model."""
-    return QuestionThresholds(**question_thresholds())
+def unanswered_at() -> float:
+    """From which chance on a question counts as not answered; chosen with the shipped model."""
+    return float(question_thresholds()["unanswered_at"])
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
-    """The chance that the passages do not answer the question, that they answer it differently for several readings, and what these are."""
+    """The chance that the passages do not answer the question, and that they answer it differently for several readings."""
 
     unanswered: float
     open: float
-    readings: tuple[str, ...] = ()
-    """Sentences of the passages, each of which may be what is asked for."""
 
     @property
     def is_unanswered(self) -> bool:
         """Whether it is to be refused."""
-        return self.unanswered >= limits_of_model().unanswered_at
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the user is to be asked what is meant."""
-        return self.open >= limits_of_model().open_at
+        return self.unanswered >= unanswered_at()
 
 
 def read_question(query: Text, language: str, library: Library) -> QuestionReading | None:
@@ -67,9 +51,9 @@ def read_question(query: Text, language: str, library: Library) -> QuestionReadi
     if first is None or not asked:
         return None
     _, unanswered, open_ = _chances(first, asked)
-    if shelf.whole is None and unanswered >= limits_of_model().unanswered_at:
+    if shelf.whole is None and unanswered >= unanswered_at():
         unanswered = min([unanswered, *_elsewhere(shelf, first, asked)])
-    return QuestionReading(round(unanswered, DECIMALS), round(open_, DECIMALS), _readings(library, statement.stems))
+    return QuestionReading(round(unanswered, DECIMALS), round(open_, DECIMALS))
 
 
 def _elsewhere(shelf: Shelf, first: Window, asked: tuple[int, ...]) -> list[float]:
@@ -86,11 +70,3 @@ def _elsewhere(shelf: Shelf, first: Window, asked: tuple[int, ...]) -> list[floa
 def _chances(window: Window, asked: tuple[int, ...]) -> tuple[float, float, float]:
     """That a question is answered by a window, not answered, and answered differently for several readings."""
     return grounding_model().ask(Group(window.ids, (asked,), window.sentences))
-
-
-def _readings(library: Library, stems: frozenset[str]) -> tuple[str, ...]:
-    """The statements that share most words with the question, those that share as many in their order."""
-    sharing = library.sharing(stems)
-    best = sorted(sharing, key=lambda place: (-sharing[place], place))[:MOST_READINGS]
-    found = (library.places[place][1] for place in sorted(best))
-    return tuple(dict.fromkeys(s.reading.text.raw[s.sentence.start : s.sentence.end].strip() for s in found))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from stillme.grounding.similarity import Embed
-from stillme.grounding.wrapping import denies, denies_itself, exchange_words, polite_words, turns
+from stillme.grounding.wrapping import bounds, denies, denies_itself, exchange_words, polite_words, turns
 from stillme.languages import word_set
 from stillme.models.talk import talk_model
 from stillme.text.tokens import Text, Word
@@ -114,6 +114,7 @@ def find_directions(embed: Embed, draft: Text, matter: Collection[str]) -> Itera
             or not _is_at_an_edge(draft.raw, *match.span())
             or any(word.number or word.stem in matter for word in words if word.content or word.number)
             or turns(draft, first, last)
+            or bounds(draft, first, last)
         ):
             continue
         if talk_model().score(draft.slice(first, last), embed) >= EVEN:
@@ -130,42 +131,42 @@ def _is_at_an_edge(raw: str, start: int, end: int) -> bool:
     return before[-1] in BEFORE_DIRECTION and not behind[0].islower()
 
 
-def beside_denial(draft: Text, first: int, last: int, is_known: Callable[[int], bool]) -> tuple[int, int] | None:
+def beside_denial(
+    draft: Text, first: int, last: int, silent: Collection[int], is_known: Callable[[int], bool]
+) -> tuple[int, int] | None:
     """What of a claim a denial at its edge does not reach, since it denies something that no source speaks of: 'Never mind the rumours,
     pens are allowed', '[stop] Pens are allowed', 'No joke, …', '…, no strings attached'; None where no denial stands beside the matter."""
-    content = [i for i in range(first, last) if draft.words[i].content]
-    known = [i for i in content if is_known(i)]
+    denials = [i for i in range(first, last) if i not in silent and denies(draft, i, i + 1)]
+    content = [i for i in range(first, last) if draft.words[i].content and i not in silent]
+    known = [i for i in content if is_known(i)] if denials else []
     if not known:
         return None
-    begin = _behind_mark(draft, first, last, is_known) or first
-    if begin == first and _denies_another(draft, first, known[0], content):
+    begin = _behind_mark(draft, first, last, denials, is_known) or first
+    if begin == first and _denies_another(draft, known[0], denials, content):
         begin = known[0]
-    end = next((i for i in range(known[-1] + 1, last) if _opens_denial(draft, i, last)), last)
+    behind = [i for i in denials if i > known[-1]]
+    marks = (i for i in range(known[-1] + 1, behind[0]) if draft.words[i].text in PARTING) if behind else iter(())
+    end = next(marks, behind[0]) if behind else last
     return (begin, end) if (begin, end) != (first, last) and _states_enough(draft, begin, end) else None
 
 
-def _behind_mark(draft: Text, first: int, last: int, is_known: Callable[[int], bool]) -> int | None:
+def _behind_mark(
+    draft: Text, first: int, last: int, denials: Sequence[int], is_known: Callable[[int], bool]
+) -> int | None:
     """The token behind the last mark that parts a denial, beside the matter, from what is said."""
     for mark in range(min(last, first + LONGEST_LEAD) - 1, first, -1):
-        if draft.words[mark].text in PARTING and denies(draft, first, mark):
+        if draft.words[mark].text in PARTING and denials[0] < mark:
             said = [i for i in range(first, mark) if draft.words[i].content]
             if 2 * sum(map(is_known, said)) <= len(said):
                 return mark + 1
     return None
 
 
-def _denies_another(draft: Text, first: int, begin: int, content: Sequence[int]) -> bool:
+def _denies_another(draft: Text, begin: int, denials: Sequence[int], content: Sequence[int]) -> bool:
     """Whether something stands between what denies before a token and the token: a word of its own, or a mark that parts them."""
-    denials = [i for i in range(first, begin) if denies(draft, i, i + 1)]
-    if not denials:
-        return False
-    between = range(denials[-1] + 1, begin)
+    before = [i for i in denials if i < begin]
+    between = range(before[-1] + 1, begin) if before else range(0)
     return any(i in between for i in content) or any(draft.words[i].text in PARTING for i in between)
-
-
-def _opens_denial(draft: Text, i: int, last: int) -> bool:
-    """Whether a token behind the matter denies, or parts what denies from it."""
-    return denies(draft, i, i + 1) or (draft.words[i].text in PARTING and denies(draft, i, last))
 
 
 def _states_enough(draft: Text, first: int, last: int) -> bool:
@@ -234,5 +235,5 @@ def is_manners(embed: Embed, draft: Text, first: int, last: int, matter: Collect
     own = [word for word in words if word.content and word.lower not in exchange_words()]
     if not words or any(word.number for word in words) or not any(word.lower in told for word in words):
         return False
-    apart = draft.accented or not any(word.stem in matter for word in own)
-    return apart and only_talks(embed, draft.slice(first, last), apart=False)
+    apart = not any(word.stem in matter for word in own)
+    return (apart or draft.accented) and only_talks(embed, draft.slice(first, last), apart=apart)

@@ -155,6 +155,16 @@ def denies_itself(draft: Text, first: int, last: int) -> bool:
     return not word_set("conduct", "first_person").isdisjoint(lowers) and bound.isdisjoint(lowers)
 
 
+def _is_scope(lower: str) -> bool:
+    return lower in _words("scopes") or lower.removesuffix("s") in _words("scopes")
+
+
+def bounds(draft: Text, first: int, last: int) -> bool:
+    """Whether tokens only say when or for whom something holds: 'Evenings', 'at night'."""
+    said = [word.lower for word in draft.words[first:last] if word.content]
+    return bool(said) and all(map(_is_scope, said))
+
+
 def wants_yes_or_no(query: Text) -> bool:
     """Whether a question can be answered with a bare yes."""
     return "wants_yes_or_no" in claim_lexicon().names(query)
@@ -479,7 +489,7 @@ class Wrapping:
         """Whether a label bounds what follows it: a time ('Sundays:'), or in English several of a kind ('Members:')."""
         last = names[-1]
         several = last.text.endswith("s") and not last.accented and last.lower not in _words("speakers", "signers")
-        return several or any(name.lower in _words("scopes") for name in names)
+        return several or any(_is_scope(name.lower) for name in names)
 
     def _colon(self, first: int, last: int) -> int:
         """The token behind a colon or dash before which there are only words about the exchange; behind a comma, if they speak to the
@@ -532,7 +542,8 @@ class Wrapping:
         """The token behind a clause of talk that a comma, colon or dash ends: 'Before I forget, …'."""
         reach = range(first + 1, min(last - 1, first + CLAUSE_REACH))
         mark = next((i for i in reach if self._ends_clause(i)), 0)
-        if mark and "\n" in self.draft.raw[self.draft.starts[first] : self.draft.starts[mark]]:
+        is_wrapped = any("\n" in gap for gap in self.draft.gaps[first + 1 : mark])
+        if mark and (is_wrapped or bounds(self.draft, first, mark)):
             return 0
         if not mark or not (
             self.only_talks(first, mark) or self._says_who_speaks(first, mark) or self._doubts_the_reading(first, mark)
@@ -580,7 +591,8 @@ class Wrapping:
     def _ends_clause(self, i: int) -> bool:
         mark = self.draft.words[i].text
         ends = mark in CLAUSE_ENDS or mark in word_set("grammar", "topic_mark")
-        return (ends and not self._is_minus(i)) or is_picture(mark)
+        joined = mark == "," and i + 1 < len(self.draft.words) and not self.draft.gaps[i + 1]  # as in a row of a table
+        return (ends and not joined and not self._is_minus(i)) or is_picture(mark)
 
     def _talk_behind(self, first: int, end: int) -> Match | None:
         """A clause of talk behind the last comma, dash or stop: '…, in case you were wondering.', '…. cheers'"""

@@ -212,6 +212,6 @@ def thresholds() -> dict[str, float]:
     return dict(manifest()["grounding"])
 
 
-def question_thresholds() -> dict[str, float]:
-    """From which chance on a question counts as not answered, or as open."""
+def question_thresholds() -> dict[str, Any]:
+    """From which chance on a question counts as not answered, and what tells an open one."""
     return dict(manifest()["questions"])

@@ -21,7 +21,7 @@ from stillme.text.names import Name, capitalised_words, find_names
 from stillme.text.sentences import split
 from stillme.text.tokens import CONTENT, LOWER, Sentence, Text, Word, fold
 
-__all__ = ["Ambiguity", "Option", "find_ambiguity", "find_picked"]
+__all__ = ["Ambiguity", "Option", "asks_for_several", "find_ambiguity", "find_picked"]
 
 ENOUGH_OF_QUESTION: Final = 0.6
 MOST_OPTIONS: Final = 8
@@ -49,7 +49,7 @@ class Option:
     def named_in(self, text: Text) -> bool:
         """Whether the text names it: the words that tell it from the others stand there."""
         words, parts = (text.lowers, self.parts) if text.accented else (text.folded, tuple(map(fold, self.parts)))
-        return (any if self.any_part else all)(part in words for part in parts)
+        return bool(parts) and (any if self.any_part else all)(part in words for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,11 @@ def _referred_to(reference: str, query: Text, library: Library, *, is_pointing: 
     """A pronoun may mean any of several things, or anything where there are no passages."""
     options = _options(query, library, by_reference=True) or (_named_alike(query, library) if is_pointing else ())
     return Ambiguity("reference", options, reference) if options or not library.passages else None
+
+
+def asks_for_several(query: Text) -> bool:
+    """Whether it asks for all of several things, or for the one of them that is first, best or most."""
+    return "several" in _lexicon().names(query)
 
 
 def _one_of(query: Text, options: Sequence[Option]) -> Ambiguity | None:
@@ -374,13 +379,18 @@ def _is_told_which(
     said_of_all = _taken_in(query, [_reading(library, p) for p, _ in things])
     left_out = said_of_all.union(range(name.first, name.last), _asked_kind(query))
     rest = Said.by(query, [i for i in range(len(query)) if i not in left_out])
-    texts = [passage.text for passage, _ in things]
-    shared = [rest.shared(Said.by(text, range(len(text)))) for text in texts]
+    shared = [rest.shared(_all_said(passage)) for passage, _ in things]
     if max(shared) - min(shared) > spare:
         return True
     labels = apart([said for _, said in things])
     turns = [rest, *(Said.by(turn, range(len(turn))) for turn in conversation)]
     return any(label.shared(turn) for label in labels for turn in turns)
+
+
+def _all_said(passage: Passage) -> Said:
+    """What a passage says, its title included."""
+    text, heading = passage.text, passage.heading
+    return Said.by(text, range(len(text))).joined([Said.by(heading, range(len(heading)))])
 
 
 def _asked_kind(query: Text) -> Iterator[int]:
@@ -439,7 +449,8 @@ def _said_longer(reading: Reading, name: Name) -> Said:
     """What stands before it in the one longer name that ends with it, if that is no title: 'Anna' of 'Anna Weber'."""
     own = _longer(reading, name)
     before = range(own.first, own.last - len(name.parts)) if own else range(0)
-    is_title = any(reading.concepts[i] for i in before)
+    is_person = bool(before) and reading.text.lowers[before[0]] in word_set("names", "surnames")
+    is_title = any(reading.concepts[i] for i in before) and not is_person
     return Said({}) if is_title else Said.by(reading.text, before)
 
 
@@ -471,7 +482,7 @@ def _stands_at(text: Text, at: int, name: Name) -> bool:
 def _qualifier(heading: Text, name: Name) -> range:
     """The tokens of 'Illinois' in 'Springfield, Illinois', of 'planet' in 'Mercury (planet)'."""
     size = len(name.parts)
-    behind = next((i + size for i in range(KIND_WORDS) if _stands_at(heading, i, name)), 0)
+    behind = next((i + size for i in range(LONGEST_KIND) if _stands_at(heading, i, name)), 0)
     if not behind or len(heading) <= behind + 1 or heading.words[behind].text not in ",(":
         return range(0)
     return range(behind + 1, min(behind + 1 + QUALIFIER, len(heading)))

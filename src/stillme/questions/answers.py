@@ -34,6 +34,7 @@ __all__ = [
     "PossibleAnswer",
     "Question",
     "is_own",
+    "is_plural",
     "read_answers",
     "weighed",
     "words_typed",
@@ -83,6 +84,7 @@ class Question:
         self.text = text
         self.names = find_names(text, [Sentence(0, len(text), 0, len(text.raw))], capitalised_words([text]))
         asking = min(_asks().find(text), key=lambda m: (m.first, -m.last), default=Match("thing", 0, 0))
+        self.asking = frozenset(word.stem for word in text.words[asking.first : asking.last])
         self.kind = OPEN if self._asks_for_several() else asking.name
         self.parts = frozenset(chain.from_iterable(name.parts for name in self.names))
         self.quantities = find_quantities(text, accented_language() if text.accented else DEFAULT)
@@ -112,7 +114,7 @@ class Question:
     def _asks_for_several(self) -> bool:
         """'What states', 'which of the rivers': more than one answer is right."""
         asking = word_set("answers", "asking_before")
-        return any(before.lower in asking and _is_plural(word) for before, word in pairwise(self.text.words))
+        return any(before.lower in asking and is_plural(word) for before, word in pairwise(self.text.words))
 
     def _focus(self, rest: Sequence[int], asking: int) -> Iterable[int]:
         """The words that say what is asked for: 'sport' of 'what sport'."""
@@ -130,7 +132,8 @@ class Question:
         return meant | (self.stems & library.index.keys()) if meant else self.stems
 
 
-def _is_plural(word: Word) -> bool:
+def is_plural(word: Word) -> bool:
+    """Whether a word of content is its stem with an s."""
     return word.content and word.stem + "s" == word.lower
 
 

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from stillme.figures.comparing import agrees, rivals
+from stillme.figures.filing import Key, filed_under, looked_up_under
 from stillme.figures.quantity import Quantity
 from stillme.grounding.passage_index import Library
 from stillme.grounding.statements import Statement
@@ -33,6 +35,7 @@ EACH: Final = 2
 OPENING: Final = 4
 KNOWN: Final = frozenset({-1})
 UNKNOWN: Final[frozenset[int]] = frozenset()
+ANY: Final[Key] = ("any", "")
 NAMING: Final = frozenset(("label", "ordinal"))
 
 
@@ -104,19 +107,39 @@ def picked_cells(
 ) -> list[tuple[Cell, Said]]:
     """Figures side by side of which the draft states some but not all, each with what tells it from the others.
 
-    None where the question, or a turn before it, says which.
+    None where the question, a turn before it or the draft itself says which.
     """
-    turns = [Said.by(text, range(len(text))) for text in (query, *conversation)]
-    for cells in _Rows(library).holding(draft.quantities):
-        if _states_all(draft.quantities, cells) or not _asks_for(query, draft, cells, library):
+    turns = [Said.by(text, range(len(text))) for text in (query, *conversation, draft.reading.text)]
+    stated = _Stated(draft.quantities)
+    for cells in _rows_of(library).holding(stated.figures):
+        if all(stated.holds(cell.figure) for cell in cells) or not _asks_for(query, draft, cells, library):
             continue
         if not any(_is_told(turn, cells) for turn in turns):
             return list(zip(cells, labels_of(cells), strict=True))
     return []
 
 
-def _states_all(figures: Sequence[Quantity], cells: Sequence[Cell]) -> bool:
-    return all(any(agrees(q, cell.figure) or agrees(cell.figure, q) for q in figures) for cell in cells)
+class _Stated:
+    """The figures of a draft, each once, however often it is said."""
+
+    def __init__(self, figures: Iterable[Quantity]) -> None:
+        self.figures = list({figure.said: figure for figure in figures}.values())
+        self._filed: dict[Key, list[Quantity]] = {}
+        self._asking: dict[Key, list[Quantity]] = {}
+        for figure in self.figures:
+            for key in filed_under(figure):
+                self._filed.setdefault(key, []).append(figure)
+            for key in looked_up_under(figure) or (ANY,):
+                self._asking.setdefault(key, []).append(figure)
+
+    def holds(self, figure: Quantity) -> bool:
+        """Whether the draft states a figure, or the figure states one of the draft's."""
+        keys = looked_up_under(figure)
+        stating = self.figures if keys is None else chain.from_iterable(self._filed.get(key, ()) for key in keys)
+        if any(agrees(figure, own) for own in stating):
+            return True
+        asking = chain.from_iterable(self._asking.get(key, ()) for key in (ANY, *filed_under(figure)))
+        return any(agrees(own, figure) for own in asking)
 
 
 def _asks_for(query: Text, draft: Statement, cells: Sequence[Cell], library: Library) -> bool:
@@ -208,44 +231,63 @@ def _content(statement: Statement, first: int, last: int) -> tuple[int, ...]:
     return tuple(i for i in range(first, last) if words[i].content and i not in statement.figured)
 
 
+_ROWS: Final[WeakKeyDictionary[Library, _Rows]] = WeakKeyDictionary()
+
+
+def _rows_of(library: Library) -> _Rows:
+    found = _ROWS.get(library)
+    if found is None:
+        found = _ROWS[library] = _Rows(library)
+    return found
+
+
 class _Rows:
-    """The rows of figures side by side in the passages."""
+    """The rows of figures side by side in the passages, read once for all drafts of a request."""
 
     def __init__(self, library: Library) -> None:
-        self._library = library
+        self._places, self._index = library.places, library.shared
+        self._held: dict[tuple[object, ...], list[tuple[int, Quantity]]] = {}
+        self._around: dict[tuple[int, Quantity], list[Cell]] = {}
         self._whole: dict[tuple[int, Quantity], Cell] = {}
 
     def holding(self, figures: Iterable[Quantity]) -> Iterator[list[Cell]]:
         """The rows that hold one of the figures, each once."""
-        places, known = self._library.places, set[tuple[int, Quantity]]()
-        for figure in figures:
-            for at in self._library.shared.stating(figure)[:MOST_PLACES]:
-                own = next(q for q in places[at][1].quantities if agrees(figure, q))
-                if (at, own) in known:
-                    continue
-                known.add((at, own))
-                cells = self._around(at, own)
-                if len(cells) > 1:
-                    yield cells[:MOST_CELLS]
+        places = dict.fromkeys(chain.from_iterable(map(self._held_at, figures)))
+        return (cells for at, own in places if len(cells := self._row(at, own)) > 1)
 
-    def _around(self, at: int, own: Quantity) -> list[Cell]:
-        """The row that a figure stands in, within its statement or among those beside it."""
-        statement = self._library.places[at][1]
-        row = [q for q in statement.quantities if q is own or is_beside(own, q)]
-        return _in_a_row(statement, row) if len(row) > 1 else self._in_neighbours(at, own)
+    def _held_at(self, figure: Quantity) -> list[tuple[int, Quantity]]:
+        """Where the passages state a figure, and what they write."""
+        if figure.said not in self._held:
+            stating = ((at, self._places[at][1].quantities) for at in self._index.stating(figure)[:MOST_PLACES])
+            self._held[figure.said] = [(at, next(q for q in stated if agrees(figure, q))) for at, stated in stating]
+        return self._held[figure.said]
+
+    def _row(self, at: int, own: Quantity) -> list[Cell]:
+        """The row that a figure stands in, within its statement or among those beside it; a number that names something has none."""
+        if own.dimension in NAMING:
+            return []
+        if (at, own) not in self._around:
+            statement = self._places[at][1]
+            row = [q for q in statement.quantities if q is own or is_beside(own, q)]
+            cells = _in_a_row(statement, row) if len(row) > 1 else self._in_neighbours(at, own)
+            self._around[at, own] = cells[:MOST_CELLS]
+        return self._around[at, own]
 
     def _in_neighbours(self, at: int, own: Quantity) -> list[Cell]:
         """The figures of statements worded alike, near each other or in other passages."""
-        places, mine = self._library.places, self._cell(at, own)
-        passage, cells, stems = places[at][0], [mine], mine.said.words.keys()
-        for n in self._library.shared.of_kind.get(own.kind, ()):
-            other_passage, other = places[n]
+        mine, passage = self._cell(at, own), self._places[at][0]
+        cells, stems = [mine], mine.said.words.keys()
+        for n, figures in self._index.of_kind.get(own.kind, ()):
+            other_passage, other = self._places[n]
             if n == at or (passage == other_passage and abs(n - at) > NEIGHBOURS):
                 continue
             if stems.isdisjoint(other.stems) and mine.said.concepts.isdisjoint(other.concepts):
                 continue
-            row = [q for q in other.quantities if is_beside(own, q)]
-            if len(row) == 1 and _are_parallel(mine, cell := self._cell(n, row[0]), apart=passage != other_passage):
+            row = figures if len(figures) == 1 else [q for q in figures if is_beside(own, q)]
+            if len(row) != 1:
+                continue
+            cell = self._cell(n, row[0])
+            if _are_parallel(mine, cell, apart=passage != other_passage) and is_beside(own, cell.figure):
                 cells.append(cell)
         return cells if all(label.words for label in labels_of(cells)) else []
 
@@ -253,7 +295,7 @@ class _Rows:
         """A figure with all that its statement says before it, and behind it."""
         key = at, figure
         if key not in self._whole:
-            statement = self._library.places[at][1]
+            statement = self._places[at][1]
             before, behind = (statement.first, figure.first), (figure.last, statement.last)
             self._whole[key] = Cell(statement, figure, _content(statement, *before), _content(statement, *behind))
         return self._whole[key]
@@ -261,12 +303,15 @@ class _Rows:
 
 def _are_parallel(mine: Cell, other: Cell, apart: bool) -> bool:
     """Whether two statements open with different things and say the same of them."""
-    if mine.said.shared(other.said) < (LEAST_SHARED_APART if apart else LEAST_SHARED):
+    one, two = mine.said, other.said
+    if one.words.keys() == two.words.keys():
         return False
-    one, two = labels_of([mine, other])
-    if not one.words or not two.words or max(len(one.words), len(two.words)) > LONGEST_LABEL:
+    shared = one.shared(two)
+    if shared < (LEAST_SHARED_APART if apart else LEAST_SHARED):
         return False
-    return _opens(mine, one) and _opens(other, two)
+    if not all(0 < left <= LONGEST_LABEL for left in (len(one.words) - shared, len(two.words) - two.shared(one))):
+        return False
+    return _opens(mine, one.without([two])) and _opens(other, two.without([one]))
 
 
 def _opens(cell: Cell, label: Said) -> bool:

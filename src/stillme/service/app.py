@@ -56,7 +56,7 @@ from stillme.service.readiness import FIRST, POLICY_PROBLEM, Readiness
 from stillme.service.recording import Recording
 from stillme.service.records import Records
 from stillme.service.reviews import REVIEW_BODIES, Reviews
-from stillme.service.sessions import KeySignIn, Sessions, sessions_at
+from stillme.service.sessions import Sessions, sessions_at
 from stillme.service.settings import ServiceSettings
 from stillme.service.telemetry import Telemetry, telemetry_from
 from stillme.service.traces import Traces
@@ -264,8 +264,8 @@ def _add_console(app: FastAPI, parts: Parts) -> tuple[Sessions, Endpoint]:
     Overview(records, guards, None if mode else policy_file).add_to(app)
     PolicyEndpoints(records, guards, policy_file, {"mode": mode} if mode else {}).add_to(app)
     file = Path(settings.data) / "console.db"
-    sessions = sessions_at(settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)
-    shell = Shell(Inside(app), KeySignIn(parts.keys, sessions))
+    sessions = sessions_at(parts.keys, settings.audit_store, file, settings.session_idle_s, settings.session_longest_s)
+    shell = Shell(Inside(app), sessions)
     app.include_router(console_routes(shell))
     return sessions, shell.endpoint(missing, public=True)
 

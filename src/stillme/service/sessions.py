@@ -17,7 +17,7 @@ from typing import Final
 from stillme.service.auth import Keys
 from stillme.storage.side_tables import Execute, Run, side_tables
 
-__all__ = ["COOKIE", "KeySignIn", "Sessions", "sessions_at"]
+__all__ = ["COOKIE", "Sessions", "sessions_at"]
 
 COOKIE: Final = "stillme_session"
 # A session that is used is written down so often at most.
@@ -36,20 +36,28 @@ ENDED: Final = f"DELETE FROM {SESSION} WHERE token = ?"  # noqa: S608
 
 @dataclass(slots=True)
 class Sessions:
-    """The sessions of a service; one ends after `idle_s` without a request, after `longest_s` in any case, and with its key."""
+    """The sessions of a service, begun with API keys.
 
+    One ends after `idle_s` without a request, after `longest_s` in any case, and with its key.
+    """
+
+    keys: Keys
     execute: Execute
     idle_s: float
     longest_s: float
+    cookie: str = COOKIE
     _secret: bytes = b""
 
-    def begin(self, key: str) -> str:
-        """A new session for a key, by its id; what is returned is for the cookie alone."""
+    def begin(self, presented: str) -> str | None:
+        """The token of a new session, for the cookie alone, if a text is a key that opens the console; None for any other text."""
+        key = self.keys.find(presented)
+        if key is None or not key.allows("viewer"):
+            return None
         token, now = secrets.token_urlsafe(32), time.time()
 
         def work(run: Run) -> None:
             run(f"DELETE FROM {SESSION} WHERE seen < ? OR begun < ?", self._oldest(now))  # noqa: S608  (a name of ours)
-            run(f"INSERT INTO {SESSION} VALUES (?, ?, ?, ?)", (_hash(token), key, now, now))  # noqa: S608
+            run(f"INSERT INTO {SESSION} VALUES (?, ?, ?, ?)", (_hash(token), key.id, now, now))  # noqa: S608
 
         self.execute(work)
         return token
@@ -94,41 +102,15 @@ class Sessions:
         return self._secret
 
 
-def sessions_at(store: str | None, file: Path, idle_s: float, longest_s: float) -> Sessions:
+def sessions_at(keys: Keys, store: str | None, file: Path, idle_s: float, longest_s: float) -> Sessions:
     """The sessions on the server that the audit trail is on, so that any replica knows them, else in the file."""
-    return Sessions(side_tables(store, file, CREATED, "the sessions of the console"), idle_s, longest_s)
+    return Sessions(keys, side_tables(store, file, CREATED, "the sessions of the console"), idle_s, longest_s)
 
 
 def _shared_secret(run: Run) -> str:
     """What forms are signed with: made once, by whichever process is first."""
     run(f"INSERT INTO {SECRET} VALUES (1, ?) ON CONFLICT DO NOTHING", (secrets.token_hex(32),))  # noqa: S608
     return str(run(f"SELECT value FROM {SECRET}", ())[0][0])  # noqa: S608
-
-
-@dataclass(frozen=True, slots=True)
-class KeySignIn:
-    """Signs in with an API key."""
-
-    keys: Keys
-    sessions: Sessions
-    cookie: str = COOKIE
-
-    def begin(self, presented: str) -> str | None:
-        """A token for a key that opens the console; None for any other text."""
-        key = self.keys.find(presented)
-        return self.sessions.begin(key.id) if key is not None and key.allows("viewer") else None
-
-    def end(self, token: str) -> None:
-        """Sign out."""
-        self.sessions.end(token)
-
-    def form_token(self, token: str) -> str:
-        """What a form of this visitor carries."""
-        return self.sessions.form_token(token)
-
-    def is_form_token(self, token: str, given: str) -> bool:
-        """Whether a form is of this visitor."""
-        return self.sessions.is_form_token(token, given)
 
 
 def _hash(token: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -710,7 +710,7 @@ def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> StoreFile:
 
 def content_of(file: Path) -> Rows | None:
     """Every row of every table, read without any index; None where that is not possible."""
-    with suppress(sqlite3.Error, UnicodeDecodeError), sqlite3.connect(file) as connection:
+    with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(file)) as connection:
         return {
             name: connection.execute(f"SELECT {','.join(c)} FROM {name} NOT INDEXED ORDER BY {c[0]}").fetchall()
             for name, c in COLUMNS_OF.items()

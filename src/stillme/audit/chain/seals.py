@@ -36,12 +36,8 @@ class Key(Protocol):
     def kind(self) -> str:
         """What the seals of this key begin with."""
 
-    @property
-    def can_seal(self) -> bool:
-        """False for a public key."""
-
     def seal(self, hash_: str) -> str:
-        """The seal of a record's hash."""
+        """The seal of a record's hash; an InputError where the key only checks seals."""
 
     def confirms(self, hash_: str, mark: str) -> bool:
         """Whether the hexadecimal mark is this key's over that hash."""
@@ -55,7 +51,6 @@ class HmacKey:
     id: str = field(init=False)
     """A hash of the secret under a label of its own."""
     kind: ClassVar[str] = "hmac"
-    can_seal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.secret) < SECRET_BYTES:
@@ -93,7 +88,6 @@ class Ed25519Key:
             raise InputError(f"not an Ed25519 key: {error}; make one with `stillme audit key FILE`") from None
         self.public_bytes: bytes = self._public.public_bytes_raw()
         self.id = hashlib.sha256(self.public_bytes).hexdigest()[:ID_LENGTH]
-        self.can_seal = self._private is not None
 
     def seal(self, hash_: str) -> str:
         """The signature of a record's hash."""

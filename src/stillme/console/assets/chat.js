@@ -1,6 +1,6 @@
 // Chat: what was let through is shown as it comes; nothing of it is ever put in as markup. The talk is kept in this window, and nowhere
 // else: it outlives a reload and another language, and ends with the window, the session or a click.
-import { SignedOut, fresh, mended, signedIn, status, trouble, write } from "./page.js";
+import { SignedOut, fresh, mended, session, signedIn, status, trouble, write } from "./page.js";
 
 const KEPT = "stillme-talk";
 const MOST_SENT = 60; // turns that go along with a question
@@ -198,6 +198,6 @@ anew.addEventListener("click", () => {
   offerAnew();
   field.focus();
 });
-addEventListener("pagehide", keep);
+addEventListener("pagehide", () => { if (!session.isOver) keep(); });
 restore();
 offerAnew();

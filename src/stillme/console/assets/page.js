@@ -45,7 +45,9 @@ async function renew(again) {
 export const mended = (again) => addEventListener("storage", () => renew(again).catch(() => {}), { once: true });
 const who = document.querySelector("form.who");
 if (who) localStorage.setItem("stillme-open", Date.now());
-who?.addEventListener("submit", () => sessionStorage.clear()); // whoever comes next at this machine finds nothing of it
+// Whoever comes next at this machine finds nothing of what a window held.
+export const session = { isOver: false };
+who?.addEventListener("submit", () => { session.isOver = true; sessionStorage.clear(); });
 
 // Times stand in the reader's zone, in the language of the page and, where the browser knows one, as its country writes them; days are of UTC.
 function localTimes() {

@@ -64,10 +64,8 @@ class CalibrationOutcome:
     before: ErrorCounts
     after: ErrorCounts | None
     groups: tuple[CaseGroup, ...]
-    gates_before: Settings
-    """The thresholds of the gates before grounding that the groups were walked with."""
     tried: int
-    """How many settings of those gates shared the error."""
+    """How many settings of the gates before grounding shared the error."""
     languages: tuple[str, ...]
     domains: tuple[str, ...]
     cases: int
@@ -111,7 +109,6 @@ def calibrate(
         before=before,
         after=after,
         groups=groups,
-        gates_before=reached,
         tried=len(paths),
         languages=() if settings is None else _languages(cases, groups, by),
         domains=tuple(settings.by_domain) if settings else (),
