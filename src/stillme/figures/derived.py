@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from stillme.figures.comparing import agrees
 from stillme.figures.quantity import Quantity
 
-__all__ = ["Step", "step_to"]
+__all__ = ["Step", "step_to", "steps_to"]
 
 CLOSE: Final = 1e-6
 SECONDS: Final = 60.0
@@ -35,15 +35,20 @@ class Step(NamedTuple):
     other: Quantity
 
 
-def step_to(
+def step_to(figure: Quantity, stated: Sequence[Quantity], given: Sequence[Quantity] = ()) -> Step | None:
+    """The first of the steps that come to a figure; None if none does."""
+    return next(steps_to(figure, stated, given), None)
+
+
+def steps_to(
     figure: Quantity, stated: Sequence[Quantity], given: Sequence[Quantity] = (), reduced: Collection[Quantity] = ()
-) -> Step | None:
-    """The step from a stated figure and another one, stated or given with the case, that comes to this one; None if none does.
+) -> Iterator[Step]:
+    """The steps from a stated figure and another one, stated or given with the case, that come to this one.
 
     Percentages in `reduced` are taken off what they are said of, and a product stops at what is stated as the most.
     """
     if figure.dimension in NAMES or not figure.values:
-        return None
+        return
     sources = [q for q in stated if _counts(q) and not agrees(figure, q)]
     others = [
         reading for q in given if _counts(q) and not agrees(figure, q) for reading in _readings(q, figure.dimension)
@@ -55,8 +60,7 @@ def step_to(
             continue
         for kind, value in _steps(figure.dimension, one, other, sources, reduced):
             if _is_among(value, figure.values) and not _is_capped(figure, kind, stated):
-                return Step(kind, one, other)
-    return None
+                yield Step(kind, one, other)
 
 
 def _is_among(value: float, wanted: Sequence[float]) -> bool:

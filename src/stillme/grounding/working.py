@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from stillme.figures.brackets import Bracket
 from stillme.figures.comparing import agrees, rivals
-from stillme.figures.derived import Step, step_to
+from stillme.figures.derived import Step, steps_to
 from stillme.figures.quantity import Quantity
 from stillme.figures.words import find_quantities
 from stillme.grounding.statements import CLAUSE_MARKS, Reading, Statement, cues
@@ -103,9 +103,11 @@ def work_out(claim: Statement, source: Reading, near: Sequence[Statement], asked
     steps: dict[int, Step] = {}
     for q in (each for each in unstated if each.first not in found):
         stated = list(dict.fromkeys((*figures, *clocks[:MOST_NEAR]))) if q.dimension in TIMED else figures
-        step = step_to(q, stated, [*(t for t in unstated if t is not q), *asked], reduced)
-        if step and (step.kind != "rate" or _is_rate(step, stated, claim, (*held, *near))):
-            steps[q.first] = step
+        given = [t for t in unstated if t is not q]
+        found_steps = steps_to(q, stated, [*given, *asked], reduced)
+        sound = [each for each in found_steps if each.kind != "rate" or _is_rate(each, stated, claim, (*held, *near))]
+        if sound:
+            steps[q.first] = max(sound, key=lambda step: step.one in given or step.other in given)
     operands = {q.first for q in unstated for step in steps.values() if q in (step.one, step.other)}
     of_case = {first for first, step in steps.items() if _is_of_case(step, claim, source)}
     return Working(
