@@ -350,6 +350,7 @@ SMUGGLED = [
     pytest.param("[quote=swimmers_get_refunds]{}[/quote]", "refunds", id="whom a forum quotes"),
     pytest.param("[heated]{}[/heated]", "[heated]", id="the name of a tag"),
     pytest.param('sharks = "plenty of them"\nanswer = "{}"', "plenty", id="a setting"),
+    pytest.param("id,fee,answer\n1,ninety,{}", "ninety", id="a column that says something"),
     pytest.param("Em khuyên anh uống trước hai viên. {}", "hai viên", id="Vietnamese advice"),
     pytest.param("Em mong chị thích phòng xông hơi tặng kèm! {}", "xông hơi", id="a Vietnamese wish"),
     pytest.param("Mời anh gặp bảo vệ, người ngủ trong phòng xông hơi. {}", "ngủ", id="a Vietnamese clause that hangs on a remark"),
@@ -386,6 +387,7 @@ def test_what_is_smuggled_in_a_packaging_does_not_go_out(guard: Guard, around: s
         ("SAI: {}", True),
         ("Điều này không đúng: {}", True),
         ("Nói ngược đó — {}", True),
+        ("Nói ngược đó: {}", True),
         ("Không sai đâu: {}", False),
     ],
 )

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
+import pytest
+
+from stillme.evaluation.runs.case_files import starter_file
 from tests.service.conftest import Start
 from tests.soak import rounds
 
@@ -16,8 +20,15 @@ CHECKS = (
 )
 
 
-def test_no_request_makes_the_service_fail(start: Start, handbook: Path, tmp_path: Path) -> None:
+def test_no_request_makes_the_service_fail(
+    start: Start, handbook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Valid and invalid requests of every operation, with the validators on."""
+    few = tmp_path / "few.jsonl"
+    with starter_file().open(encoding="utf-8") as cases:
+        few.write_text("".join(islice(cases, 4)), encoding="utf-8")
+    # What a policy would change is asked some seventy times: with hundreds of cases each that is most of the work here.
+    monkeypatch.setattr("stillme.service.policies.starter_file", lambda: few)
     service = start(STILLME_KNOWLEDGE=str(handbook), ENABLE_VALIDATORS="true", STILLME_MAX_WAITING="1000")
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json", "--checks", CHECKS]
     options = [

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from stillme.figures.quantity import Quantity
 from stillme.grounding.objections.base import Alignment, Objection, are_close
-from stillme.grounding.objections.bindings import figure_owners, name_bindings, roles
+from stillme.grounding.objections.bindings import figure_owners, name_bindings, roles, swapped_figures
 from stillme.grounding.objections.figures import other_figures
 from stillme.grounding.objections.names import other_names, other_subject
 from stillme.grounding.objections.opposites import opposite_phrases, opposite_words
@@ -19,6 +20,7 @@ from stillme.grounding.objections.polarity import POLARITY, counterparts, may_de
 from stillme.grounding.objections.strength import STRENGTH
 from stillme.grounding.statements import Reading, Statement
 from stillme.grounding.word_order import DECIDING, is_in_order
+from stillme.grounding.working import work_out
 from stillme.text.names import Name
 
 __all__ = ["Alignment", "Objection", "align"]
@@ -26,19 +28,30 @@ __all__ = ["Alignment", "Objection", "align"]
 ALWAYS: Final = (other_figures, other_names, other_subject)
 # Objections to which word stands with which.
 OF_ORDER: Final = frozenset({"roles", "binding", "owner"})
-WHERE_CLOSE: Final = (opposite_words, opposite_phrases, roles, name_bindings, figure_owners, *STRENGTH)
+WHERE_CLOSE: Final = (opposite_words, opposite_phrases, swapped_figures, roles, name_bindings, figure_owners, *STRENGTH)
 
 
 def align(
-    claim: Statement, source: Reading, statements: list[Statement], heading: Reading, subjects: Sequence[Name]
+    claim: Statement,
+    source: Reading,
+    statements: list[Statement],
+    heading: Reading,
+    subjects: Sequence[Name],
+    asked: Sequence[Quantity] = (),
 ) -> Alignment:
-    """Lay the claim against the given statements of one passage; `subjects` are names it speaks of without repeating them."""
-    alignment = Alignment(claim, source, statements, heading=heading, subjects=subjects)
+    """Lay the claim against the given statements of one passage.
+
+    `subjects` are names it speaks of without repeating them, `asked` the figures of the question.
+    """
+    working = work_out(claim, source, statements, asked)
+    statements = list(dict.fromkeys((*working.statements, *statements)))
+    alignment = Alignment(claim, source, statements, heading=heading, subjects=subjects, working=working)
     if _is_verbatim(claim, alignment.best):
         alignment.covered.update(claim.content)
         alignment.verbatim = alignment.in_order = True
         return alignment
     _cover_words(alignment)
+    alignment.context.update(i for concluded in working.conclusions for i in range(*concluded))
     for check in ALWAYS:
         alignment.objections += check(alignment)
     _check_polarity(alignment)
@@ -61,7 +74,8 @@ def _check_polarity(alignment: Alignment) -> None:
     if not any(may_deny(alignment.claim, source) for source in alignment.statements):
         return
     seen: set[int] = set()
-    for source in alignment.statements:
+    excluded = alignment.working.excluded
+    for source in (each for each in alignment.statements if each not in excluded):
         pairs = counterparts(alignment.claim, source)
         if pairs.keys() <= seen:
             continue

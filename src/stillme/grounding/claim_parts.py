@@ -12,6 +12,7 @@ from stillme.grounding.claims import Claim
 from stillme.grounding.grounder import GroundingTask
 from stillme.grounding.restating import restated
 from stillme.grounding.statements import Reading
+from stillme.grounding.working import asked_figures
 from stillme.languages import has, word_set
 from stillme.models import CLAIM_TOKENS, words
 from stillme.text.tokens import Text
@@ -105,14 +106,14 @@ def _said(task: GroundingTask, claim: Claim, tokens: list[int]) -> tuple[str, li
     text = task.draft.text
     while tokens and (text.words[tokens[-1]].text in CLOSING or _decorates(text.words[tokens[-1]].text)):
         tokens = tokens[:-1]
-    otherwise = restated(task.draft.statements[claim.index], task.library)
+    otherwise = restated(task.draft.statements[claim.index], task.library, asked_figures(task.query))
     said, places, done = "", list[tuple[int, int]](), 0
     for n, i in enumerate(tokens):
         if i < done:
             continue
         plain, done = (otherwise[i].text, otherwise[i].last) if i in otherwise else (text.tokens[i], i + 1)
         start, end = text.starts[i], text.ends[done - 1]
-        apart = n > 0 and (bool(text.gaps[i]) or tokens[n - 1] != i - 1)
+        apart = n > 0 and plain != "" and (bool(text.gaps[i]) or tokens[n - 1] != i - 1)
         said += (" " if apart else "") + plain
         same = len(plain) == end - start
         places += [(start, start)] * apart

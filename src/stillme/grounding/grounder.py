@@ -19,6 +19,7 @@ from stillme.grounding.passage_index import Library
 from stillme.grounding.scoring import probability
 from stillme.grounding.statements import Reading, Statement, cues
 from stillme.grounding.word_order import differs_only
+from stillme.grounding.working import asked_figures
 from stillme.grounding.wrapping import denies_assent, exchange_words
 from stillme.languages import is_served
 from stillme.lazy import lazy
@@ -264,7 +265,8 @@ class _Bench:
     def _align(self, claim: Statement, candidate: _Candidate, subjects: Sequence[Name]) -> tuple[int, Alignment]:
         chosen = _enough(claim, candidate.statements)
         passage = candidate.passage
-        return passage, align(claim, self.library.readings[passage], chosen, self.library.headings[passage], subjects)
+        source, heading = self.library.readings[passage], self.library.headings[passage]
+        return passage, align(claim, source, chosen, heading, subjects, asked_figures(self.task.query))
 
     def _weigh(self, aligned: Sequence[tuple[int, Alignment]], claim: Claim) -> Judgement:
         """Supported if one passage supports it; contradicted if none does and one is incompatible; else unsupported."""
@@ -378,13 +380,13 @@ def _lacking(found: Alignment, claim: Claim) -> tuple[tuple[int, int], ...]:
 def _says_the_rest(found: Alignment) -> bool:
     """Whether the best statement says all of the claim but what there is an objection to, and but for what stands around it."""
     if _is_across(found):
-        return any(objection.kind == "figure" for objection in found.objections)
+        return any(objection.kind in ("figure", "figure apart") for objection in found.objections)
     disputed = _disputed(found)
     core = _core(found)
     lowers, hedging = found.claim.reading.text.lowers, cues().words("hedging")
     missing = [i for i in found.missing_in_best if i in core and lowers[i] not in hedging]
     left = set(missing) - disputed - found.claim.bounds
-    most = 1 if any(objection.kind == "figure" for objection in found.objections) else 0
+    most = 1 if any(objection.kind in ("figure", "figure apart") for objection in found.objections) else 0
     return len(left) <= most and any(i in core and i not in disputed for i in found.claim.content)
 
 
@@ -448,7 +450,7 @@ def _why(found: Alignment) -> str:
     text = found.claim.reading.text
     for objection in found.objections:
         said = text.slice(objection.first, objection.last)
-        if objection.instead and objection.kind in ("figure", "name", "name elsewhere"):
+        if objection.instead and objection.kind in ("figure", "figure apart", "name", "name elsewhere"):
             return f"{objection.kind.partition(' ')[0]}: claim says {said!r}, source says {objection.instead!r}"
         return (
             f"{objection.kind}: {said!r}"

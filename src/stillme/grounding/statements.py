@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
+from stillme.figures.brackets import Bracket, find_brackets
 from stillme.figures.quantity import Quantity
 from stillme.figures.words import find_quantities
 from stillme.grounding.asking import asks_in_vain
@@ -209,6 +210,11 @@ class Statement:
         found = find_quantities(self.reading.text, self.reading.language, self.first, self.last)
         skipped = self.reading.skipped
         return [q for q in found if q.first not in skipped] if skipped else found
+
+    @lazy
+    def brackets(self) -> list[Bracket]:
+        """The ranges of a figure that it states a rule for."""
+        return find_brackets(self.quantities, self.reading.text.lowers, self.reading.language)
 
     @lazy
     def figured(self) -> frozenset[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from stillme.figures.comparing import agrees
+from stillme.figures.comparing import agrees, rivals
 from stillme.figures.quantity import Quantity
 from stillme.grounding.statements import CLAUSE_MARKS, Statement, cues
 from stillme.languages import compiled, word_set
@@ -98,11 +98,18 @@ def _run(said: Sequence[_Unit], stated: Sequence[_Unit]) -> list[int]:
     for unit in said:
         near = range(at, min(len(stated), at + reach))
         place = next((n for n in near if _is_same(unit.said, stated[n].said)), None)
-        if place is None:
+        if place is None or _passes_over(unit, stated[at:place]):
             break
         found.append(stated[place].token)
         at, reach = place + 1, 1 + MOST_BETWEEN
     return found
+
+
+def _passes_over(unit: _Unit, between: Sequence[_Unit]) -> bool:
+    """Whether another figure of its kind stands before a figure: what leads to the one does not lead to the other."""
+    if isinstance(unit.said, str):
+        return False
+    return any(not isinstance(other.said, str) and rivals(unit.said, other.said) for other in between)
 
 
 @compiled

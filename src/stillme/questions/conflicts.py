@@ -31,7 +31,7 @@ LEAST_COVERED: Final = 0.6
 COMMON: Final = 10
 # So many content words of a statement name what it speaks of.
 SUBJECT_WORDS: Final = 2
-DISAGREES: Final = frozenset({"figure", "negation", "opposite"})
+DISAGREES: Final = frozenset({"figure", "figure apart", "negation", "opposite"})
 ANSWER_KINDS: Final = {"date": "figure", "figure": "figure", "person": "name", "place": "name", "thing": "answer"}
 DIFFERENT_SUBJECT: Final = frozenset({"name", "name missing", "roles", "binding"})
 # Under so many names of their sources the disagreements of the same passages are kept.
@@ -203,7 +203,7 @@ def _disagreement(found: Alignment) -> Objection | None:
 
 def _speak_of_one_thing(found: Alignment, objection: Objection) -> bool:
     """Whether the statements tell of the same thing that to which one objects."""
-    if objection.kind == "figure" and not _figures_disagree(found):
+    if objection.kind.startswith("figure") and not _figures_disagree(found):
         return False
     return not _speaks_of_another(found) and _is_covered(found, _rest(found, objection))
 
@@ -261,7 +261,7 @@ def _same_matter(found: Alignment, mine: Reading, theirs: Reading, objection: Ob
 def _two_times(found: Alignment, mine: Reading, theirs: Reading, objection: Objection) -> bool:
     """Whether figures are of two dates, or what they say is of two years, which may stand in the titles."""
     dates = {q.first for q in found.claim.quantities if q.dimension == "date"}
-    if len({o.first in dates for o in found.objections if o.kind == "figure"}) > 1:
+    if len({o.first in dates for o in found.objections if o.kind.startswith("figure")}) > 1:
         return True
     years = [years_of(heading.statements[0].quantities) for heading in (mine, theirs)]
     if objection.first not in dates:

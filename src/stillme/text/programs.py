@@ -106,8 +106,7 @@ def _rows(raw: str) -> Iterator[Line]:
     mark = next((mark for mark in ",;\t" if mark in head), "")
     start = len(raw) - len(raw.lstrip("\n"))
     names = [name.strip(" \"'") for name in head.split(mark)] if mark and line_end else []
-    known = [names_a_field(name) for name in names]
-    if len(names) < LEAST_CELLS or not any(known) or not (all(known) or all(map(WORDS.fullmatch, names))):
+    if len(names) < LEAST_CELLS or not all(map(names_a_field, names)):
         return
     at, rows = start + len(head) + 1, list[Line]()
     for number, line in enumerate(below.split("\n"), 1):
@@ -116,8 +115,7 @@ def _rows(raw: str) -> Iterator[Line]:
             return
         rows += [_row(names, line, cells, number, at)] if line.strip() else []
         at += len(line) + 1
-    said = [span for span, is_known in zip(_cells(head, mark), known, strict=True) if not is_known]
-    yield _around(head, said, start)
+    yield Line(((start, start + len(head)),))
     yield from rows
 
 
@@ -138,11 +136,6 @@ def _row(names: Sequence[str], line: str, cells: Sequence[Span], number: int, at
         for n, (name, (a, b)) in enumerate(zip(names, cells, strict=True))
         if line[a:b].strip() and not tells_a_state(name, line[a:b]) and (n or line[a:b].strip() != str(number))
     ]
-    return _around(line, said, at)
-
-
-def _around(line: str, said: Sequence[Span], at: int) -> Line:
-    """A line of which only some characters are read."""
     edges = [0, *(edge for span in said for edge in span), len(line)]
     hidden = tuple((at + a, at + b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b)
     return Line(hidden, tuple((at + a, at + b) for a, b in said))

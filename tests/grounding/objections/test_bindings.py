@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stillme.grounding.objections.bindings import figure_owners, name_bindings, roles
+from stillme.grounding.objections.bindings import figure_owners, name_bindings, roles, swapped_figures
 from tests.grounding.objections.support import laid, raised
 
 ROLES = [
@@ -57,3 +57,28 @@ def test_name_bindings(claim: str, source: str, expected: list[tuple[str, str]])
 def test_figure_owners(claim: str, source: str, expected: list[tuple[str, str]]) -> None:
     """What a figure is said of."""
     assert raised(figure_owners, laid(claim, source)) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "expected"),
+    [
+        pytest.param(
+            "Orla guarantees the pump for nine years.", "Orla guarantees the pump for nine years and the hose for two years.", [], id="its own figure",
+        ),
+        pytest.param(
+            "Orla grants nine years on hoses.", "Orla grants nine years on pumps and two years on hoses.",
+            [("figure", "nine years")], id="the figure of what stands beside it",
+        ),
+        pytest.param(
+            "Phí gửi xe tải là 90.000 đồng.", "Phí gửi xe tải là 400.000 đồng, xe đạp 90.000 đồng.",
+            [("figure", "90.000 đồng")], id="a Vietnamese list",
+        ),
+        pytest.param(
+            "In 2021 the mill ground 300 tonnes.", "The mill ground 500 tonnes in 2022, compared with 300 tonnes in 2021.", [], id="another figure of the claim stands with it",
+        ),
+        pytest.param("Lane 5 is shorter than lane 3.", "Lane 5 is shorter, lane 3 comes later.", [], id="names of things are no figures"),
+    ],
+)  # fmt: skip
+def test_swapped_figures(claim: str, source: str, expected: list[tuple[str, str]]) -> None:
+    """One of two figures that stand side by side, given to what the other is said of."""
+    assert raised(swapped_figures, laid(claim, source)) == expected

@@ -20,6 +20,30 @@ ROWS = [
         "The ferry carries 80 cars.", "The ferry carries cars.", [("figure missing", "80")], id="a figure in no source"
     ),
     pytest.param(
+        "The ferry carries at least 80 cars.",
+        "The ferry carries 90 cars.",
+        [("figure apart", "80")],
+        id="a bound beside a figure",
+    ),
+    pytest.param(
+        "The ferry does not carry 80 cars.",
+        "The ferry carries 90 cars.",
+        [("figure apart", "80")],
+        id="a figure denied",
+    ),
+    pytest.param(
+        "You may stay for 80 days.",
+        "You may stay for up to 60 days.",
+        [("figure", "80 days")],
+        id="a bound overstepped",
+    ),
+    pytest.param(
+        "Bạn được ở lại 80 ngày.",
+        "Bạn được ở lại tối đa 60 ngày.",
+        [("figure", "80 ngày")],
+        id="a Vietnamese bound overstepped",
+    ),
+    pytest.param(
         "Phà chở được 80 ô tô.", "Phà chở được 90 ô tô.", [("figure", "80")], id="another figure in Vietnamese"
     ),
     pytest.param("Phà chở được 80 ô tô.", "Phà chở được tám mươi ô tô.", [], id="the same figure in Vietnamese words"),

@@ -10,11 +10,12 @@ from typing import Final
 from stillme.figures.comparing import agrees, rivals
 from stillme.figures.quantity import Quantity
 from stillme.grounding.statements import Reading, Statement
+from stillme.grounding.working import NOTHING, Working
 from stillme.languages import word_set
 from stillme.text.names import Name
 from stillme.text.tokens import Text
 
-__all__ = ["Alignment", "Objection", "are_close", "carries", "is_alike", "neighbours", "rival_names"]
+__all__ = ["Alignment", "Objection", "are_close", "carries", "is_alike", "neighbours", "rival_names", "shared"]
 
 # The share of the words that two statements about the same thing have in common.
 CLOSE: Final = 0.6
@@ -23,7 +24,18 @@ ABOUT_BEFORE: Final = 4
 ABOUT_BEHIND: Final = 5
 # Objections by which the source says something else, not merely nothing.
 INCOMPATIBLE: Final = frozenset(
-    {"figure", "name", "name elsewhere", "negation", "opposite", "roles", "quantifier", "binding", "owner"}
+    {
+        "figure",
+        "figure apart",
+        "name",
+        "name elsewhere",
+        "negation",
+        "opposite",
+        "roles",
+        "quantifier",
+        "binding",
+        "owner",
+    }
 )
 
 
@@ -62,6 +74,8 @@ class Alignment:
     """What the source says besides its text: title, address, date."""
     subjects: Sequence[Name] = ()
     """Names that the claim speaks of without repeating them."""
+    working: Working = NOTHING
+    """How figures of the claim follow from the source."""
 
     @property
     def best(self) -> Statement:
@@ -110,17 +124,23 @@ def neighbours(claim: Statement, item: Name | Quantity) -> list[int]:
     return claim.content[max(0, before - 1) : before] + claim.content[behind : behind + 2]
 
 
-def _shared(claim: Statement, tokens: Iterable[int], source: Statement) -> int:
-    """How many words of the claim stand in a statement, as such or in other words."""
+def shared(claim: Statement, tokens: Iterable[int], source: Statement, place: range | None = None) -> list[int]:
+    """The words of a claim that stand in a statement, or in a place of it, as such or in other words."""
     words, meant = claim.reading.text.words, claim.reading.concepts
-    return sum(words[i].stem in source.stems or not source.concepts.isdisjoint(meant[i]) for i in tokens)
+    if place is None:
+        stems, concepts = source.stems, source.concepts
+    else:
+        within, own = [i for i in range(source.first, source.last) if i in place], source.reading
+        stems = frozenset(own.text.words[i].stem for i in within if own.text.words[i].content)
+        concepts = frozenset(concept for i in within for concept in own.concepts[i])
+    return [i for i in tokens if words[i].stem in stems or not concepts.isdisjoint(meant[i])]
 
 
 def is_alike(alignment: Alignment, besides: Iterable[int]) -> bool:
     """Whether the claim but for some of its tokens stands in the best statement: what that has in their place is meant."""
     ignored = frozenset(besides)
     rest = [i for i in alignment.claim.content if i not in ignored]
-    return _shared(alignment.claim, rest, alignment.best) >= CLOSE * len(rest)
+    return len(shared(alignment.claim, rest, alignment.best)) >= CLOSE * len(rest)
 
 
 def carries(alignment: Alignment, statement: Statement, item: Name | Quantity) -> bool:
@@ -141,7 +161,7 @@ def _speaks_of(alignment: Alignment, statement: Statement, item: Name | Quantity
     first = bisect_left(content, item.first - ABOUT_BEFORE)
     around = content[first : bisect_left(content, item.last + ABOUT_BEHIND)]
     near = [i for i in around if not item.first <= i < item.last]
-    return near != [] and _shared(alignment.claim, near, statement) >= len(near) / 2
+    return near != [] and len(shared(alignment.claim, near, statement)) >= len(near) / 2
 
 
 def rival_names(source: Statement, mine: frozenset[str]) -> list[Name]:

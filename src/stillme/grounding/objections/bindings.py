@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Final, TypeVar
 
 from stillme.figures.comparing import agrees, rivals
@@ -12,10 +13,14 @@ from stillme.grounding.relations import rearranged
 from stillme.grounding.statements import Statement
 from stillme.text.names import Name
 
-__all__ = ["figure_owners", "name_bindings", "roles"]
+__all__ = ["figure_owners", "name_bindings", "roles", "swapped_figures"]
 
 # How far from a word the name or figure stands that it belongs to.
 NEAR: Final = 3
+# Figures that name what another one is said of: the second prize.
+NAMING: Final = frozenset({"ordinal", "label"})
+# Figures that belong to a whole sentence, or name a thing of their own.
+NOT_OWNED: Final = NAMING | {"date", "weekday", "score"}
 # A statement of so many tokens has few clauses.
 MOST_PLAIN: Final = 32
 
@@ -43,6 +48,53 @@ def figure_owners(alignment: Alignment) -> list[Objection]:
     figures = [q for q in alignment.claim.quantities if any(agrees(q, t) for t in theirs)]
     places = [[t.first for t in theirs if agrees(q, t)] for q in figures]
     return _bound_elsewhere(alignment, "owner", figures, places, _is_owned_by_another)
+
+
+def swapped_figures(alignment: Alignment) -> list[Objection]:
+    """Two figures stand side by side in the best statement, and the claim gives one to what the other is said of."""
+    if not _is_comparable(alignment):
+        return []
+    best = alignment.best
+    for figure in alignment.claim.quantities:
+        places = [t for t in best.quantities if agrees(figure, t)]
+        if len(places) != 1 or figure.dimension in NOT_OWNED or figure.bare:
+            continue
+        here = best.segment(places[0].first)
+        others = (t for t in best.quantities if rivals(figure, t) and best.segment(t.first) != here)
+        kept = [q for q in alignment.claim.quantities if q is not figure]
+        if any(agrees(q, t) for q in kept for t in best.quantities if best.segment(t.first) == here):
+            continue
+        taken = next((t for t in others if _is_said_of(alignment, t, places[0])), None)
+        if taken:
+            return [Objection("figure", figure.first, figure.last, alignment.text_of(taken))]
+    return []
+
+
+def _is_said_of(alignment: Alignment, rival: Quantity, own: Quantity) -> bool:
+    """Whether the claim names what the rival figure is said of, and not what stands in that place beside its own."""
+    best, said = alignment.best, {alignment.claim.reading.text.words[i].stem for i in alignment.claim.content}
+    theirs, mine = _around(best, rival), _around(best, own)
+    known = {stem for side in mine for stem in side}
+    for side in (0, 1):
+        if not said.issuperset(theirs[side]) or known.issuperset(theirs[side]):
+            continue
+        beside = mine[side][-1:] + mine[side][:1]
+        if beside and any(stem not in said and stem not in {*theirs[0], *theirs[1]} for stem in beside):
+            return True
+    return False
+
+
+def _around(best: Statement, figure: Quantity) -> tuple[list[str], list[str]]:
+    """The words before and behind a figure in its part of a statement, the nearest ones last; other figures end it."""
+    words, here = best.reading.text.words, best.segment(figure.first)
+    stops = {i for t in best.quantities if t.dimension not in NAMING for i in range(t.first, t.last)}
+    tokens = [i for i in range(best.first, best.last) if best.segment(i) == here]
+    before = list(takewhile(lambda i: i not in stops, (i for i in reversed(tokens) if i < figure.first)))
+    behind = list(takewhile(lambda i: i not in stops, (i for i in tokens if i >= figure.last)))
+    return (
+        [words[i].stem for i in reversed(before) if words[i].content],
+        [words[i].stem for i in reversed(behind) if words[i].content],
+    )
 
 
 def _is_comparable(alignment: Alignment) -> bool:
