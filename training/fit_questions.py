@@ -11,7 +11,8 @@ It runs the package as it is installed: what is fitted is what is shipped. Three
   chances are too good there and are not looked at.
 - How often answerable questions look open, to the marks (on those questions) and to the model (on `held.jsonl`, on which
   nothing is trained).
-- The lowest thresholds at which no more answerable questions of `held.jsonl` are asked back, or refused, than `--clear` allows.
+- The lowest thresholds at which no more answerable questions of `held.jsonl` are asked back, or refused, than `--clear` allows; those
+  that the rules ask back by themselves count.
 
 The figures of `held.jsonl` are cross-validated by document: each tenth is judged by what the other nine tenths give. The figures of
 `worlds.jsonl`, by which nothing is fitted or chosen, are printed beside them.
@@ -33,7 +34,8 @@ import numpy as np
 from stillme.evidence import Evidence
 from stillme.grounding.question_reading import read_question
 from stillme.models.bundle import WEIGHTS
-from stillme.questions.openness import MARKS, SHARES, Joining, Marked, log_odds
+from stillme.questions.ambiguity import find_ambiguity
+from stillme.questions.openness import MARKS, SHARES, Joining, Marked, find_plain, log_odds
 from training.written_data import FILES, FOLDER, documents
 
 ANSWERABLE, UNANSWERABLE, AMBIGUOUS = "answerable", "unanswerable", "ambiguous"
@@ -45,6 +47,8 @@ FOLDS: Final = 10
 RIDGE: Final = 10.0
 ROUNDS: Final = 30
 DECIMALS: Final = 4
+JUST_ABOVE: Final = 0.001
+NEVER: Final = 99.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Row:
     marks: tuple[float, ...]
     unanswered: float = 0.0
     open: float = 0.0
+    by_rule: bool = False
+    """Whether the rules ask back by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Found:
 
     def asks_back(self, row: Row) -> bool:
         """Whether the user is asked what is meant."""
-        return self.joining.is_open(_by_marks(row, self.joining), row.open)
+        return row.by_rule or self.joining.is_open(_by_marks(row, self.joining), row.open)
 
     def refuses(self, row: Row) -> bool:
         """Whether it counts as not answered."""
@@ -89,7 +95,9 @@ def _row(document: dict[str, Any], question: dict[str, Any], *, is_read: bool) -
     marks = Marked(evidence.query, library).marks()
     read = read_question(evidence.query, evidence.query_language, library) if is_read else None
     chances = (read.unanswered, read.open) if read else (0.0, 0.0)
-    return Row(document["id"], document["lang"], question["label"], tuple(marks[name] for name in MARKS), *chances)
+    plain = find_ambiguity(evidence.query, [], library) or find_plain(evidence.query, [], library, evidence.language)
+    told = tuple(marks[name] for name in MARKS)
+    return Row(document["id"], document["lang"], question["label"], told, *chances, by_rule=plain is not None)
 
 
 def _by_marks(row: Row, joining: Joining) -> float:
@@ -123,7 +131,7 @@ def chosen(joining: Joining, rows: Sequence[Row], clear: float) -> Found:
     """What the model's chances are worth and both thresholds, by the answerable questions among the rows."""
     answerable = [row for row in rows if row.label == ANSWERABLE]
     known = replace(joining, by_model=_reached([log_odds(row.open) for row in answerable]))
-    surprises = [known.surprise(_by_marks(row, known), row.open) for row in answerable]
+    surprises = [math.inf if row.by_rule else known.surprise(_by_marks(row, known), row.open) for row in answerable]
     return Found(
         replace(known, open_at=_threshold(surprises, clear)), _threshold([row.unanswered for row in answerable], clear)
     )
@@ -133,8 +141,9 @@ def _threshold(clear: Sequence[float], share: float) -> float:
     """The lowest threshold that no more than a share of the clear ones reach, halfway to the next one below it."""
     ranked = sorted(clear, reverse=True)
     last = int(share * len(ranked))
-    at = (ranked[last - 1] + ranked[last]) / 2 if last and ranked[last - 1] > ranked[last] else ranked[last] + 0.001
-    return round(at, DECIMALS)
+    above = ranked[last - 1] if last else math.inf
+    at = (above + ranked[last]) / 2 if ranked[last] < above < math.inf else ranked[last] + JUST_ABOVE
+    return round(min(at, NEVER), DECIMALS)
 
 
 def cross_validated(joining: Joining, rows: Sequence[Row], clear: float) -> list[tuple[Row, Found]]:

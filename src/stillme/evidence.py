@@ -305,7 +305,7 @@ class Evidence:
         """Who tells talk from statements; nobody without an embedding model, or where it cannot read the draft."""
         return None if self.embed is None or self._is_unaccented else partial(only_talks, self.embed)
 
-    @property
+    @lazy
     def _is_unaccented(self) -> bool:
         """Whether the draft leaves out the accents of its language, so that the embedding model cannot read it."""
         return has(identify(self.draft), "accents") and not self.draft.accented
