@@ -292,7 +292,7 @@ def test_what_is_said_in_the_first_person_is_judged_and_courtesies_are_not(
 
     said = grounding.judged(grounding.grounder("exact"), example)
 
-    assert (said.positive, said.factual) == (positive, False)
+    assert (said.positive, said.factual) == (positive, positive)
 
 
 def test_an_example_that_raises_is_noted(data: Path) -> None:

@@ -148,6 +148,18 @@ GUI_XE = ["Xe máy gửi trong sân trả 5 nghìn đồng. Ô tô gửi trong s
         pytest.param("Gửi trong sân trả bao nhiêu?", GUI_XE, 2, id="two Vietnamese prices"),
         pytest.param("Ô tô gửi trong sân trả bao nhiêu?", GUI_XE, 0, id="the car is named in Vietnamese"),
         pytest.param("When does the gate close?", PARKING, 0, id="one answer"),
+        pytest.param(
+            "What does a place in the yard cost?",
+            ["A place in the yard costs 3 euros.", "A place in the yard costs 5 euros."],
+            0,
+            id="sources that contradict each other",
+        ),
+        pytest.param(
+            "Một chỗ trong sân giá bao nhiêu?",
+            ["Một chỗ trong sân giá 5 nghìn đồng.", "Một chỗ trong sân giá 20 nghìn đồng."],
+            0,
+            id="Vietnamese sources that contradict each other",
+        ),
     ],
 )
 def test_a_plain_case_needs_no_model(query: str, passages: list[str], expected: int) -> None:

@@ -229,6 +229,11 @@ class Pair:
         return self.has_figures or self.one.denies != self.other.denies
 
     @property
+    def is_told_apart(self) -> bool:
+        """Whether a word other than a figure stands in one alone; else they contradict each other, and asking which is meant is no help."""
+        return bool((self.one.beside ^ self.other.beside) - _figured(self.one) - _figured(self.other))
+
+    @property
     def has_names(self) -> bool:
         """Whether they name different things."""
         return bool(self.one.names and self.other.names and self.one.names != self.other.names)
@@ -289,7 +294,8 @@ class Marked:
     def is_plain(self) -> bool:
         """Whether two clauses hold about all of the question, each of whose words the passages have, and state two figures of one kind."""
         is_whole = all(places or word in self.asked.question.asking for word, places in self.asked.places.items())
-        return is_whole and any(pair.share > NEARLY_ALL and pair.has_figures for pair in self.pairs)
+        apart = (pair for pair in self.pairs if pair.share > NEARLY_ALL and pair.is_told_apart)
+        return is_whole and any(pair.has_figures for pair in apart)
 
     def is_picked(self, draft: Statement) -> bool:
         """Whether a draft states the figures of some of the clauses, not of all, and says no word that tells which."""
