@@ -103,8 +103,8 @@ HISTORY = (
     "for it (`centre`). In the second of the two runs below sentences of the sources with two figures or names exchanged are claims, too "
     "(`training/reading/swaps.py`), which cost order at first; most of it came back. Both ran on two processor cores that did other work. "
     "What ships is the mean of version 3 and the end of the second run: alone, on all held-back documents, with the threshold that suits "
-    "each best, it has 49.4 per cent of the claims right in both worlds, version 3 47.5, the end of the run 49.2; their order is 78.4, 78.8 and "
-    "76.7. Trained for no more than 1.3 epochs in all, it had not stopped rising when its time was over.",
+    "each best, it has 49.4 per cent of the claims right in both worlds, version 3 47.5, the end of the run 49.2; their "
+    "order is 78.4, 78.8 and 76.7. Trained for no more than 1.3 epochs in all, it had not stopped rising when its time was over.",
     "",
     "Also tried: six of the twelve layers (lower on most sets, though trained on more claims; twice as fast), and positions that count "
     "from 0 for windows and claims alike (six layers did not leave chance).",
