@@ -1,4 +1,4 @@
-"""How often what is called supported is right, as it was measured on written claims that nothing was trained or chosen on.
+"""How often what is called supported is right, as it was measured on written claims that nothing was trained on.
 
 The score of a claim says how it compares with other claims; it is no promise. What a reader may rely on is how many claims of the
 same standing were right in documents that come in two worlds (`training/fit_precision.py`), and the confidence band says that.
