@@ -4,9 +4,9 @@
     python -m training.fit_precision --write         also writes it into the manifest
 
 It runs the package as it is installed on documents that come in two worlds, and judges each claim in both: the model on
-`training/written/held.jsonl`, on which nothing is trained, though the joining is fitted on it; the rules, which learn nothing from written claims, also on the
-first documents of `train.jsonl`, since few claims are said word for word. Half a case of each kind is added, so that few cases promise
-little, and a higher score of the model never promises less.
+`training/written/held.jsonl`, on which nothing is trained, though the joining is fitted on it; the rules, which learn nothing from
+written claims, also on the first documents of `train.jsonl`, since few claims are said word for word. Half a case of each kind is
+added, so that few cases promise little, and a higher score of the model never promises less.
 """
 
 from __future__ import annotations
